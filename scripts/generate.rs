@@ -1,0 +1,3 @@
+//! Generator of crawl archives with known truth.
+
+fn main() {}

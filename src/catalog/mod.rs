@@ -1,0 +1,196 @@
+//! The table of captures: one fixed-width row each, and the text of it in a spool.
+//!
+//! Rows are pushed in batches by the readers' threads, each batch for one stretch of one input, and
+//! concatenated in input order, so that row ids do not depend on the number of threads.
+
+mod row;
+mod spool;
+
+pub use row::{Row, RowFlags, RowId};
+
+use crate::capture::{Capture, FileId};
+use crate::key::{ComparisonKey, Kind};
+use spool::Spool;
+
+/// What a redirect's `Location` (resolved) or a revisit's reference leads to, keyed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// No target.
+    None,
+    /// Followed by its key.
+    Key(ComparisonKey),
+    /// Another scheme, or nothing that can be resolved (`not-http`).
+    NotHttp,
+    /// User info in it (`credentials`).
+    Credentials,
+    /// Outside the policy's scope (`out-of-scope`).
+    OutOfScope,
+}
+
+/// What keying found of one capture; given to [`Batch::push`] beside the capture.
+#[derive(Clone, Copy, Debug)]
+pub struct Keys<'a> {
+    /// Key of the target URI, as if asked for with GET.
+    pub url: ComparisonKey,
+    /// What sort of URI it is.
+    pub kind: Kind,
+    /// Fragment route, credentials, signature.
+    pub flags: RowFlags,
+    /// Of a redirect: where it leads.
+    pub target: Target,
+    /// Of a redirect: the resolved `Location`; else empty.
+    pub redirect_to: &'a [u8],
+    /// Of a revisit: key of `WARC-Refers-To-Target-URI`.
+    pub refers_to: Option<ComparisonKey>,
+}
+
+/// Rows of one stretch of one input.
+#[derive(Debug, Default)]
+pub struct Batch {
+    rows: Vec<Row>,
+    spool: Spool,
+}
+
+impl Batch {
+    /// Adds a capture.
+    pub fn push(&mut self, capture: &Capture<'_>, keys: &Keys<'_>) {
+        let text = self.spool.push(capture, keys);
+        self.rows.push(Row::new(capture, keys, text));
+    }
+
+    /// Number of rows.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// Gives every row from `first` on the length of the member it stands in.
+    pub fn end_member(&mut self, first: usize, length: u64, n_records: u64) {
+        for row in &mut self.rows[first..] {
+            row.length = length;
+            if n_records > 1 {
+                row.flags.insert(RowFlags::SHARES_MEMBER);
+            }
+        }
+    }
+
+    /// The rows, to be patched before they join a catalog.
+    pub fn rows_mut(&mut self) -> &mut [Row] {
+        &mut self.rows
+    }
+}
+
+/// All captures of a run.
+#[derive(Debug, Default)]
+pub struct Catalog {
+    rows: Vec<Row>,
+    spool: Spool,
+    files: Vec<Vec<u8>>,
+    /// Key of the target URI for rows whose `key` also covers a method other than GET.
+    url_keys: hashbrown::HashMap<RowId, ComparisonKey>,
+}
+
+impl Catalog {
+    /// An empty catalog of the inputs with these names (as given or found), in reading order.
+    #[must_use]
+    pub fn new(files: Vec<Vec<u8>>) -> Self {
+        Self {
+            files,
+            ..Self::default()
+        }
+    }
+
+    /// Appends a batch; batches must come in input order.
+    pub fn append(&mut self, batch: Batch) {
+        let base = self.spool.append(batch.spool);
+        self.rows.extend(batch.rows.into_iter().map(|row| Row {
+            text: row.text + base,
+            ..row
+        }));
+    }
+
+    /// Number of captures and revisits, index lines included.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// All rows, in input order; the index is the row id.
+    #[must_use]
+    pub fn rows(&self) -> &[Row] {
+        &self.rows
+    }
+
+    /// One row.
+    #[must_use]
+    pub fn row(&self, id: RowId) -> &Row {
+        &self.rows[id.index()]
+    }
+
+    /// One row, to be changed (method keys, segments).
+    pub fn row_mut(&mut self, id: RowId) -> &mut Row {
+        &mut self.rows[id.index()]
+    }
+
+    /// The ids of all rows, in input order.
+    pub fn ids(&self) -> impl Iterator<Item = RowId> + use<> {
+        (0..self.rows.len()).map(RowId::from_index)
+    }
+
+    /// The capture as it was pushed.
+    #[must_use]
+    pub fn capture(&self, id: RowId) -> Capture<'_> {
+        let row = self.row(id);
+        self.spool.capture(row)
+    }
+
+    /// The target URI of a row.
+    #[must_use]
+    pub fn target_uri(&self, id: RowId) -> &[u8] {
+        self.spool.target_uri(self.row(id).text)
+    }
+
+    /// The resolved `Location` of a redirect; else empty.
+    #[must_use]
+    pub fn redirect_to(&self, id: RowId) -> &[u8] {
+        self.spool.redirect_to(self.row(id).text)
+    }
+
+    /// Key of the URI a revisit refers to.
+    #[must_use]
+    pub fn refers_to_key(&self, id: RowId) -> Option<ComparisonKey> {
+        self.spool.refers_to_key(self.row(id).text)
+    }
+
+    /// Key of the target URI alone, whatever the method.
+    #[must_use]
+    pub fn url_key(&self, id: RowId) -> ComparisonKey {
+        self.url_keys.get(&id).copied().unwrap_or(self.row(id).key)
+    }
+
+    /// Makes `key` (which covers method and request body) the key of a row; its URL key is kept.
+    pub fn set_method_key(&mut self, id: RowId, key: ComparisonKey) {
+        let row = &mut self.rows[id.index()];
+        self.url_keys.entry(id).or_insert(row.key);
+        row.key = key;
+        row.flags.insert(RowFlags::NOT_GET);
+    }
+
+    /// Name of an input as given or found.
+    #[must_use]
+    pub fn file_name(&self, file: FileId) -> &[u8] {
+        &self.files[file.0 as usize]
+    }
+}

@@ -1,0 +1,177 @@
+//! The fixed-width part of a capture: all that grouping needs without its text.
+
+use super::{Keys, Target};
+use crate::capture::{Capture, Completeness, DigestStatus, FileId, RecordType, Timestamp};
+use crate::digest;
+use crate::key::{ComparisonKey, Kind};
+
+/// A row of the catalog, in input order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RowId(pub u32);
+
+impl RowId {
+    /// The row at an index.
+    #[must_use]
+    pub fn from_index(index: usize) -> Self {
+        Self(u32::try_from(index).expect("a catalog in memory holds fewer than 2^32 rows"))
+    }
+
+    /// The index of the row.
+    #[must_use]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// Yes-or-no facts of a row.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RowFlags(u16);
+
+impl RowFlags {
+    /// Fragment that starts with `!` or `/`.
+    pub const ROUTE: Self = Self(1);
+    /// Non-empty user info in the target URI.
+    pub const CREDENTIALS: Self = Self(1 << 1);
+    /// Signature parameter in the query.
+    pub const SIGNED: Self = Self(1 << 2);
+    /// The policy's scope does not admit the target URI.
+    pub const OUT_OF_SCOPE: Self = Self(1 << 3);
+    /// An index line, not a record.
+    pub const INDEX_LINE: Self = Self(1 << 4);
+    /// Its gzip member holds other records too.
+    pub const SHARES_MEMBER: Self = Self(1 << 5);
+    /// The method is another than GET.
+    pub const NOT_GET: Self = Self(1 << 6);
+    /// The method is HEAD: no content evidence.
+    pub const HEAD: Self = Self(1 << 7);
+    /// The record has an HTTP head of its own.
+    pub const HTTP_HEAD: Self = Self(1 << 8);
+    /// HSTS made this redirect.
+    pub const HSTS: Self = Self(1 << 9);
+    /// The payload has no bytes.
+    pub const EMPTY: Self = Self(1 << 10);
+    /// The payload decodes to nothing.
+    pub const DECODES_TO_NOTHING: Self = Self(1 << 11);
+    /// The key set of `--keys-in` has its key.
+    pub const SEEN_BEFORE: Self = Self(1 << 12);
+
+    /// Whether all of `other` are set.
+    #[must_use]
+    pub fn contains(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// Sets `other`.
+    pub fn insert(&mut self, other: Self) {
+        self.0 |= other.0;
+    }
+
+    /// Sets `other` if `condition` holds.
+    #[must_use]
+    pub fn with(self, other: Self, condition: bool) -> Self {
+        if condition {
+            Self(self.0 | other.0)
+        } else {
+            self
+        }
+    }
+}
+
+/// The fixed-width part of one capture.
+#[derive(Clone, Copy, Debug)]
+pub struct Row {
+    /// Key of target URI, method and request body.
+    pub key: ComparisonKey,
+    /// Where a redirect leads.
+    pub target: Target,
+    /// Identity of the payload digest (algorithm and bytes hashed), 0 for none.
+    pub payload: u128,
+    /// XXH3-128 of the payload where it was read, else 0.
+    pub body_hash: u128,
+    /// Identity of the digest after content decoding, 0 where there is none.
+    pub decoded: u128,
+    /// Identity of the declared digest, 0 for none.
+    pub declared: u128,
+    /// When it was captured.
+    pub date: Timestamp,
+    /// Offset as in the locator.
+    pub offset: u64,
+    /// Length as in the locator, 0 for unknown.
+    pub length: u64,
+    /// Ordinal of the record in its input.
+    pub ordinal: u64,
+    /// Hash of the record id (XXH3-128), 0 for none.
+    pub record_id: u128,
+    /// Where its text stands in the spool.
+    pub text: u64,
+    /// Its input.
+    pub file: FileId,
+    /// HTTP status, 0 for unknown.
+    pub status: u16,
+    /// Facts.
+    pub flags: RowFlags,
+    /// Response, resource, conversion or revisit.
+    pub record_type: RecordType,
+    /// What sort of URI it is.
+    pub kind: Kind,
+    /// Whether all of the payload is there.
+    pub completeness: Completeness,
+    /// Declared against computed digest.
+    pub digest_status: DigestStatus,
+}
+
+impl Row {
+    pub(super) fn new(capture: &Capture<'_>, keys: &Keys<'_>, text: u64) -> Self {
+        let payload = &capture.payload;
+        Self {
+            key: keys.url,
+            target: keys.target,
+            payload: payload.digest.as_ref().map_or(0, digest::identity),
+            body_hash: payload.body_hash.unwrap_or(0),
+            decoded: payload.decoded.as_ref().map_or(0, digest::identity),
+            declared: payload.declared.as_ref().map_or(0, digest::identity),
+            date: capture.date,
+            offset: capture.locator.offset,
+            length: capture.locator.length.unwrap_or(0),
+            ordinal: capture.locator.ordinal,
+            record_id: hash_or_zero(capture.record_id),
+            text,
+            file: capture.locator.file,
+            status: capture.status.unwrap_or(0),
+            flags: keys
+                .flags
+                .with(RowFlags::INDEX_LINE, capture.is_index_line)
+                .with(RowFlags::SHARES_MEMBER, capture.shares_member)
+                .with(RowFlags::HEAD, capture.method.name == b"HEAD")
+                .with(RowFlags::HTTP_HEAD, capture.has_http_head)
+                .with(RowFlags::HSTS, capture.is_hsts)
+                .with(RowFlags::EMPTY, is_empty(capture))
+                .with(RowFlags::DECODES_TO_NOTHING, payload.decodes_to_nothing),
+            record_type: capture.record_type,
+            kind: keys.kind,
+            completeness: payload.completeness,
+            digest_status: payload.status,
+        }
+    }
+}
+
+/// A payload of no bytes, by its length where it was read or else by its digest. A revisit has none of its own.
+fn is_empty(capture: &Capture<'_>) -> bool {
+    capture.record_type != RecordType::Revisit
+        && (capture.payload.bytes == Some(0)
+            && capture.payload.completeness == Completeness::Complete
+            || capture
+                .payload
+                .digest
+                .is_some_and(|digest| digest::is_of_nothing(&digest)))
+}
+
+/// Hash of an id, 0 for an empty one.
+#[must_use]
+pub(super) fn hash_or_zero(text: &[u8]) -> u128 {
+    if text.is_empty() {
+        0
+    } else {
+        xxhash_rust::xxh3::xxh3_128(text)
+    }
+}

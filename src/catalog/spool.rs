@@ -1,0 +1,251 @@
+//! The text of captures, one after the other: a length before each field.
+
+use super::{Keys, Row, RowFlags};
+use crate::capture::{Algorithm, Capture, Digest, Locator, Method, Payload, RefersTo, Timestamp};
+use crate::key::ComparisonKey;
+
+/// Bytes of all texts.
+#[derive(Debug, Default)]
+pub(super) struct Spool {
+    bytes: Vec<u8>,
+}
+
+impl Spool {
+    /// Stores a capture's text; returns where it stands.
+    pub(super) fn push(&mut self, capture: &Capture<'_>, keys: &Keys<'_>) -> u64 {
+        let at = self.bytes.len() as u64;
+        self.field(capture.target_uri);
+        self.field(keys.redirect_to);
+        match keys.refers_to {
+            Some(key) => {
+                let mut both = [0; 16];
+                both[..8].copy_from_slice(&key.key.to_le_bytes());
+                both[8..].copy_from_slice(&key.check.to_le_bytes());
+                self.field(&both);
+            }
+            None => self.field(b""),
+        }
+        for text in [
+            capture.record_id,
+            capture.mime,
+            capture.language,
+            capture.location,
+            capture.truncated,
+            capture.profile,
+            capture.stated_file,
+            capture.payload.declared_text,
+            capture.refers_to.record_id,
+            capture.refers_to.target_uri,
+            capture.method.name,
+        ] {
+            self.field(text);
+        }
+        self.digest(capture.payload.digest);
+        self.digest(capture.payload.declared);
+        self.digest(capture.payload.decoded);
+        self.number(
+            capture
+                .payload
+                .bytes
+                .map_or(0, |bytes| bytes.saturating_add(1)),
+        );
+        self.field(
+            &capture.method.body_hash.to_le_bytes()
+                [..if capture.method.body_hash == 0 { 0 } else { 16 }],
+        );
+        self.bytes
+            .extend_from_slice(&capture.refers_to.date.seconds().to_le_bytes());
+        self.bytes
+            .extend_from_slice(&capture.refers_to.date.nanos().to_le_bytes());
+        at
+    }
+
+    /// Appends another spool; returns what its positions must be moved by.
+    pub(super) fn append(&mut self, other: Self) -> u64 {
+        let base = self.bytes.len() as u64;
+        if self.bytes.is_empty() {
+            self.bytes = other.bytes;
+        } else {
+            self.bytes.extend_from_slice(&other.bytes);
+        }
+        base
+    }
+
+    pub(super) fn target_uri(&self, text: u64) -> &[u8] {
+        self.reader(text).field()
+    }
+
+    pub(super) fn redirect_to(&self, text: u64) -> &[u8] {
+        let mut reader = self.reader(text);
+        reader.field();
+        reader.field()
+    }
+
+    pub(super) fn refers_to_key(&self, text: u64) -> Option<ComparisonKey> {
+        let mut reader = self.reader(text);
+        reader.field();
+        reader.field();
+        reader.key()
+    }
+
+    /// The capture whose row is `row`.
+    pub(super) fn capture(&self, row: &Row) -> Capture<'_> {
+        let mut reader = self.reader(row.text);
+        let target_uri = reader.field();
+        reader.field();
+        reader.key();
+        let [
+            record_id,
+            mime,
+            language,
+            location,
+            truncated,
+            profile,
+            stated_file,
+            declared_text,
+            refers_id,
+            refers_uri,
+            method,
+        ] = std::array::from_fn(|_| reader.field());
+        let digest = reader.digest();
+        let declared = reader.digest();
+        let decoded = reader.digest();
+        let bytes = reader.number().checked_sub(1);
+        let body_hash = reader.field().try_into().map_or(0, u128::from_le_bytes);
+        let seconds = i64::from_le_bytes(reader.array());
+        let nanos = u32::from_le_bytes(reader.array());
+        Capture {
+            locator: Locator {
+                file: row.file,
+                ordinal: row.ordinal,
+                offset: row.offset,
+                length: Some(row.length).filter(|length| *length > 0),
+            },
+            record_type: row.record_type,
+            target_uri,
+            record_id,
+            date: row.date,
+            method: Method {
+                name: method,
+                body_hash,
+            },
+            status: Some(row.status).filter(|status| *status > 0),
+            has_http_head: row.flags.contains(RowFlags::HTTP_HEAD),
+            mime,
+            language,
+            location,
+            is_hsts: row.flags.contains(RowFlags::HSTS),
+            payload: Payload {
+                bytes,
+                digest,
+                body_hash: Some(row.body_hash).filter(|hash| *hash != 0),
+                decoded,
+                decodes_to_nothing: row.flags.contains(RowFlags::DECODES_TO_NOTHING),
+                declared_text,
+                declared,
+                status: row.digest_status,
+                completeness: row.completeness,
+            },
+            truncated,
+            refers_to: RefersTo {
+                record_id: refers_id,
+                target_uri: refers_uri,
+                date: Timestamp::new(seconds, nanos),
+            },
+            profile,
+            shares_member: row.flags.contains(RowFlags::SHARES_MEMBER),
+            stated_file,
+            is_index_line: row.flags.contains(RowFlags::INDEX_LINE),
+        }
+    }
+
+    fn field(&mut self, text: &[u8]) {
+        self.number(text.len() as u64);
+        self.bytes.extend_from_slice(text);
+    }
+
+    fn digest(&mut self, digest: Option<Digest>) {
+        let Some(digest) = digest else {
+            return self.field(b"");
+        };
+        self.number(1 + digest.as_bytes().len() as u64);
+        self.bytes.push(digest.algorithm as u8);
+        self.bytes.extend_from_slice(digest.as_bytes());
+    }
+
+    /// LEB128.
+    fn number(&mut self, mut number: u64) {
+        while number >= 0x80 {
+            self.bytes.push(number.to_le_bytes()[0] | 0x80);
+            number >>= 7;
+        }
+        self.bytes.push(number.to_le_bytes()[0]);
+    }
+
+    fn reader(&self, text: u64) -> Reader<'_> {
+        let at =
+            usize::try_from(text).expect("a spool in memory is smaller than the address space");
+        Reader {
+            bytes: &self.bytes[at..],
+        }
+    }
+}
+
+/// Reads the fields back in the order in which they were pushed.
+struct Reader<'a> {
+    bytes: &'a [u8],
+}
+
+impl<'a> Reader<'a> {
+    fn field(&mut self) -> &'a [u8] {
+        let len = usize::try_from(self.number()).expect("a field fits in memory");
+        let (field, rest) = self.bytes.split_at(len);
+        self.bytes = rest;
+        field
+    }
+
+    fn number(&mut self) -> u64 {
+        let mut number = 0;
+        let mut shift = 0;
+        loop {
+            let [byte] = self.array();
+            number |= u64::from(byte & 0x7f) << shift;
+            if byte < 0x80 {
+                return number;
+            }
+            shift += 7;
+        }
+    }
+
+    fn array<const N: usize>(&mut self) -> [u8; N] {
+        let (array, rest) = self
+            .bytes
+            .split_first_chunk()
+            .expect("a spool holds whole texts");
+        self.bytes = rest;
+        *array
+    }
+
+    fn digest(&mut self) -> Option<Digest> {
+        let (&label, bytes) = self.field().split_first()?;
+        let algorithm = [
+            Algorithm::Sha1,
+            Algorithm::Sha256,
+            Algorithm::Sha512,
+            Algorithm::Md5,
+            Algorithm::Blake3,
+        ]
+        .into_iter()
+        .find(|algorithm| *algorithm as u8 == label)?;
+        Digest::new(algorithm, bytes)
+    }
+
+    fn key(&mut self) -> Option<ComparisonKey> {
+        let both: [u8; 16] = self.field().try_into().ok()?;
+        let (key, check) = both.split_at(8);
+        Some(ComparisonKey {
+            key: u64::from_le_bytes(key.try_into().ok()?),
+            check: u64::from_le_bytes(check.try_into().ok()?),
+        })
+    }
+}
