@@ -1,7 +1,9 @@
 //! Which captures are the same: ends, groups, keepers and roles.
 
+mod ends;
 mod fate;
 
+pub use ends::{Ends, Facts, Hop};
 pub use fate::{
     Conflict, Conflicts, Counts, End, Evidence, Fate, Keep, Role, Sameness, Thresholds,
 };
