@@ -387,7 +387,12 @@ pub struct Segment<'a> {
 #[derive(Clone, Debug)]
 pub enum Event<'a> {
     /// A record with a readable header, or an index line; counted whether or not a capture follows.
-    Record(RecordType),
+    Record {
+        /// Its `WARC-Type`.
+        record_type: RecordType,
+        /// Where its member, frame or (plain) header starts in the file; of an index line, the line's own place.
+        offset: u64,
+    },
     /// A capture. Its `locator.length` may still be unknown; `MemberEnd` then brings it.
     Capture(Capture<'a>),
     /// The ids of the requests or responses that a capture names as concurrent (`WARC-Concurrent-To`),
