@@ -1,9 +1,111 @@
-//! Flags become typed plans. Must never see bytes of an archive.
+//! Flags become typed plans, one file a command. Must never see bytes of an archive.
 
+mod dedupe;
+mod evaluate;
+mod explain;
+mod flags;
+mod normalize;
+mod policy;
+
+use std::ffi::OsString;
+use std::io::Write;
 use std::process::ExitCode;
 
-/// Runs the command line.
+use clap::{Parser, Subcommand};
+
+use crate::engine::Outcome;
+use crate::{Error, Result};
+
+/// Finds the captures of crawl archives that are the same, and says why.
+#[derive(Debug, Parser)]
+#[command(
+    name = "dedupe",
+    version,
+    about,
+    long_about = LONG_ABOUT,
+    after_help = AFTER_HELP,
+    arg_required_else_help = true,
+    args_conflicts_with_subcommands = true,
+    subcommand_negates_reqs = true
+)]
+struct Cli {
+    #[command(flatten)]
+    dedupe: dedupe::Args,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+const LONG_ABOUT: &str = "\
+Reads crawl archives (WARC, CDX, CDXJ) and reports which captures are the same: by URL, under a \
+versioned policy, and by content, by payload digest, redirect and revisit. An input is never \
+written to, and nothing is deleted: the report says what could be.";
+
+const AFTER_HELP: &str = "\
+Examples:
+  dedupe --in crawl.warc.gz --report dupes.csv
+  dedupe --in crawls/ --report dupes.jsonl.gz --summary summary.json
+  dedupe normalize --policy safe@1 < urls.txt
+
+Exit codes: 0 done · 1 failed, no report · 2 usage · 3 a threshold was crossed ·
+4 report complete, but some input was damaged or skipped · 130 interrupted";
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Print the comparison key text of each URL of stdin.
+    Normalize(normalize::Args),
+    /// Say what a policy makes of a URL, or whether two share a key.
+    Explain(explain::Args),
+    /// List, show, compare and check policies.
+    Policy(policy::Args),
+    /// Measure what normalization rules would merge rightly and wrongly.
+    Evaluate(evaluate::Args),
+}
+
+/// Runs the command line of this process.
 #[must_use]
 pub fn main() -> ExitCode {
-    ExitCode::SUCCESS
+    let cli = match Cli::try_parse_from(std::env::args_os().collect::<Vec<OsString>>()) {
+        Ok(cli) => cli,
+        Err(usage) => return print_usage(&usage),
+    };
+    match cli.run() {
+        Ok(outcome) => ExitCode::from(outcome.exit_code()),
+        Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,
+        Err(error) => print_error(&error),
+    }
+}
+
+impl Cli {
+    fn run(self) -> Result<Outcome> {
+        match self.command {
+            None => dedupe::run(self.dedupe),
+            Some(Command::Normalize(args)) => normalize::run(args),
+            Some(Command::Explain(args)) => explain::run(args),
+            Some(Command::Policy(args)) => policy::run(args),
+            Some(Command::Evaluate(args)) => evaluate::run(args),
+        }
+    }
+}
+
+/// Help and version go to stdout with 0, mistakes to stderr with 2. A closed pipe is no failure.
+fn print_usage(usage: &clap::Error) -> ExitCode {
+    usage.print().ok();
+    ExitCode::from(if usage.use_stderr() { 2 } else { 0 })
+}
+
+/// The error with its causes, once, on one line.
+fn print_error(error: &Error) -> ExitCode {
+    let mut line = format!("dedupe: {error}");
+    let mut cause = std::error::Error::source(error);
+    while let Some(error) = cause {
+        let text = error.to_string();
+        if !line.ends_with(&text) {
+            line.push_str(": ");
+            line.push_str(&text);
+        }
+        cause = error.source();
+    }
+    // Where stderr is closed there is nobody to tell.
+    writeln!(std::io::stderr(), "{line}").ok();
+    ExitCode::from(error.exit_code())
 }

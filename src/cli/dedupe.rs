@@ -1,0 +1,232 @@
+//! The main job: `dedupe --in crawl.warc.gz --report dupes.csv`, without a command's name.
+
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+use clap::builder::PossibleValue;
+
+use super::flags::{ReadingArgs, TalkArgs, parse_duration};
+use crate::engine::{self, FailOn, Job, Level, Listing, Outcome, ReportPlan};
+use crate::group::{Evidence, Keep, Thresholds};
+use crate::report::{Escape, Target};
+use crate::{Error, Result};
+
+/// Flags of the main job.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    #[command(flatten)]
+    reading: ReadingArgs,
+    #[command(flatten)]
+    sameness: Sameness,
+    #[command(flatten)]
+    output: Output,
+    #[command(flatten)]
+    talk: TalkArgs,
+}
+
+/// What is the same as what.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Sameness")]
+struct Sameness {
+    /// Policy that makes comparison keys: a name (see `dedupe policy list`) or a policy file
+    #[arg(long, value_name = "NAME|FILE", default_value = "safe@1")]
+    policy: String,
+
+    /// What joins pages beyond equal keys
+    #[arg(
+        long,
+        value_name = "KIND",
+        value_delimiter = ',',
+        num_args = 1,
+        default_value = "digest,decoded,revisit,redirect"
+    )]
+    evidence: Vec<EvidenceName>,
+
+    /// Which of equally good captures of a group is kept
+    #[arg(long, value_name = "WHICH", value_enum, default_value = "earliest")]
+    keep: KeepName,
+
+    /// How far apart in time a redirect and its target may be
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, default_value = "30d")]
+    redirect_within: i64,
+
+    /// Hops of a chain that are followed
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    max_redirects: u32,
+
+    /// Sources that may redirect to one target before it is taken for a soft 404
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    redirect_fan_in: u64,
+
+    /// Unrelated URLs of one host that may share a content before it no longer joins pages
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    boilerplate: u64,
+
+    /// Key set of an earlier run (--keys-out): captures whose key is there are flagged seen-before
+    #[arg(long, value_name = "FILE")]
+    keys_in: Vec<PathBuf>,
+}
+
+/// What is written, and where.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Output")]
+struct Output {
+    /// Report, by suffix .csv or .jsonl, also with .gz or .zst; - is CSV on stdout
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
+
+    /// Summary as JSON
+    #[arg(long, value_name = "FILE")]
+    summary: Option<PathBuf>,
+
+    /// Summary as JSON on stdout
+    #[arg(long)]
+    json: bool,
+
+    /// Sorted keys of this run, for --keys-in of a later one
+    #[arg(long, value_name = "FILE")]
+    keys_out: Option<PathBuf>,
+
+    /// List rows with a URL group, with a page group, or both; a row with a conflict always
+    #[arg(long, value_name = "LEVEL", value_enum, default_value_t)]
+    level: Level,
+
+    /// List every capture, so that each one's fate can be audited
+    #[arg(long)]
+    include_unique: bool,
+
+    /// Guard cells that a spreadsheet would compute (= + - @) with a leading '
+    #[arg(long, value_name = "HOW", value_enum, default_value_t)]
+    csv_escape: Escape,
+
+    /// Exit with 3 if there is any duplicate; the report is written all the same
+    #[arg(long)]
+    fail_on_dupes: bool,
+}
+
+/// Runs the main job.
+pub(super) fn run(args: Args) -> Result<Outcome> {
+    engine::run(&args.plan()?)
+}
+
+impl Args {
+    fn plan(self) -> Result<Job> {
+        let report = self.output.report_plan()?;
+        let summaries = self.output.summaries();
+        refuse_two_on_stdout(report.as_ref(), &summaries)?;
+        Ok(Job {
+            reading: self.reading.plan(),
+            thresholds: self.sameness.thresholds(),
+            policy: self.sameness.policy,
+            report,
+            summaries,
+            fail_on: if self.output.fail_on_dupes {
+                FailOn::Duplicates
+            } else {
+                FailOn::Nothing
+            },
+            keys_in: self.sameness.keys_in,
+            keys_out: self.output.keys_out,
+            talk: self.talk.plan(),
+        })
+    }
+}
+
+impl Sameness {
+    fn thresholds(&self) -> Thresholds {
+        let mut evidence: Vec<Evidence> = self.evidence.iter().map(|name| name.0).collect();
+        evidence.sort_unstable();
+        evidence.dedup();
+        Thresholds {
+            evidence,
+            keep: self.keep.0,
+            redirect_within: self.redirect_within,
+            redirects_max: self.max_redirects,
+            fan_in_max: self.redirect_fan_in,
+            boilerplate_max: self.boilerplate,
+        }
+    }
+}
+
+impl Output {
+    fn report_plan(&self) -> Result<Option<ReportPlan>> {
+        let Some(path) = &self.report else {
+            return Ok(None);
+        };
+        Ok(Some(ReportPlan {
+            target: Target::from(path.clone()),
+            level: self.level,
+            listing: if self.include_unique {
+                Listing::Every
+            } else {
+                Listing::Grouped
+            },
+            escape: self.csv_escape,
+        }))
+    }
+
+    fn summaries(&self) -> Vec<Target> {
+        let file = self.summary.clone().map(Target::from);
+        let stdout = self.json.then_some(Target::Stdout);
+        file.into_iter().chain(stdout).collect()
+    }
+}
+
+/// Two texts on one stdout are neither of them.
+fn refuse_two_on_stdout(report: Option<&ReportPlan>, summaries: &[Target]) -> Result<()> {
+    let n_on_stdout = report
+        .map(|plan| &plan.target)
+        .into_iter()
+        .chain(summaries)
+        .filter(|target| **target == Target::Stdout)
+        .count();
+    if n_on_stdout > 1 {
+        return Err(Error::usage(
+            "report and summary cannot both go to stdout: give one of them a file name",
+        ));
+    }
+    Ok(())
+}
+
+/// Spellings of `--evidence`; `key` alone is no choice, since it always joins.
+#[derive(Clone, Copy, Debug)]
+struct EvidenceName(Evidence);
+
+impl ValueEnum for EvidenceName {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[
+            Self(Evidence::Digest),
+            Self(Evidence::Decoded),
+            Self(Evidence::Revisit),
+            Self(Evidence::Redirect),
+            Self(Evidence::RedirectTemporary),
+            Self(Evidence::Canonical),
+        ]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(PossibleValue::new(crate::report::evidence_name(self.0)))
+    }
+}
+
+/// Spellings of `--keep`.
+#[derive(Clone, Copy, Debug)]
+struct KeepName(Keep);
+
+impl ValueEnum for KeepName {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[
+            Self(Keep::Earliest),
+            Self(Keep::Latest),
+            Self(Keep::ShortestUrl),
+        ]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(PossibleValue::new(match self.0 {
+            Keep::Earliest => "earliest",
+            Keep::Latest => "latest",
+            Keep::ShortestUrl => "shortest-url",
+        }))
+    }
+}

@@ -1,0 +1,13 @@
+//! `dedupe evaluate`: what a rule would cost.
+
+use crate::engine::Outcome;
+use crate::{Error, Result};
+
+/// Flags of the command.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {}
+
+/// Runs the command.
+pub(super) fn run(_args: Args) -> Result<Outcome> {
+    Err(Error::failed("`evaluate` is not built yet"))
+}

@@ -1,0 +1,13 @@
+//! `dedupe explain`: what a policy makes of a URL.
+
+use crate::engine::Outcome;
+use crate::{Error, Result};
+
+/// Flags of the command.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {}
+
+/// Runs the command.
+pub(super) fn run(_args: Args) -> Result<Outcome> {
+    Err(Error::failed("`explain` is not built yet"))
+}

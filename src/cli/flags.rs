@@ -1,0 +1,148 @@
+//! Flags that several commands share.
+
+use std::ffi::OsString;
+use std::num::NonZeroUsize;
+
+use clap::{ArgAction, Args};
+
+use crate::engine::{Digests, InFormat, OnDamage, Reading, Talk};
+use crate::report::{Color, ProgressMode, Verbosity};
+
+/// What to read and how.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Input")]
+pub(super) struct ReadingArgs {
+    /// Archives: files, folders (all that is in them), globs, @LIST files with one path a line and
+    /// # comments, - for stdin. A file given twice is read once
+    #[arg(short, long = "in", value_name = "PATH", num_args = 1.., required = true)]
+    inputs: Vec<OsString>,
+
+    /// Format of every input; without it each one's first bytes say
+    #[arg(long, value_name = "FORMAT")]
+    in_format: Option<InFormat>,
+
+    /// verify: hash every payload and hold it against its declared digest; content: one BLAKE3 per
+    /// payload; declared: believe what the archive says and read no bodies
+    #[arg(long, value_name = "MODE", value_enum, default_value_t)]
+    digests: Digests,
+
+    /// End at the first damage with exit code 1 and no report
+    #[arg(long)]
+    strict: bool,
+
+    /// Threads; the output is the same for any number [default: one per core]
+    #[arg(long, value_name = "N")]
+    threads: Option<NonZeroUsize>,
+}
+
+impl ReadingArgs {
+    pub(super) fn plan(self) -> Reading {
+        Reading {
+            inputs: self.inputs,
+            format: self.in_format,
+            digests: self.digests,
+            on_damage: if self.strict {
+                OnDamage::Stop
+            } else {
+                OnDamage::Continue
+            },
+            threads: self.threads.unwrap_or_else(cores),
+        }
+    }
+}
+
+fn cores() -> NonZeroUsize {
+    std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
+}
+
+/// How much is said on stderr.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Messages")]
+pub(super) struct TalkArgs {
+    /// Say nothing but errors
+    #[arg(short, long, conflicts_with = "verbose")]
+    quiet: bool,
+
+    /// Name every piece of damage, not only the first few
+    #[arg(short, long, action = ArgAction::SetTrue)]
+    verbose: bool,
+
+    /// Colors on stderr; auto: on a terminal, unless NO_COLOR is set
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t)]
+    color: Color,
+
+    /// Show no progress
+    #[arg(long)]
+    no_progress: bool,
+}
+
+impl TalkArgs {
+    pub(super) fn plan(&self) -> Talk {
+        Talk {
+            verbosity: match (self.quiet, self.verbose) {
+                (true, _) => Verbosity::Quiet,
+                (false, true) => Verbosity::Verbose,
+                (false, false) => Verbosity::Normal,
+            },
+            progress: if self.no_progress || self.quiet {
+                ProgressMode::Hidden
+            } else {
+                ProgressMode::Shown
+            },
+            color: self.color,
+        }
+    }
+}
+
+/// A length of time as seconds: `30d`, `12h`, `45m`, `90s`, `2w`, `0`.
+pub(super) fn parse_duration(text: &str) -> Result<i64, String> {
+    let expected = || {
+        format!("`{text}` is no length of time; expected a number and s, m, h, d or w, as in 30d")
+    };
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = match &text[digits.len()..] {
+        "s" => 1,
+        "m" => 60,
+        "h" => 60 * 60,
+        "d" => 24 * 60 * 60,
+        "w" => 7 * 24 * 60 * 60,
+        "" if digits == "0" => 1,
+        _ => return Err(expected()),
+    };
+    if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(expected());
+    }
+    digits
+        .parse::<i64>()
+        .ok()
+        .and_then(|number| number.checked_mul(unit))
+        .ok_or_else(expected)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_durations_with_a_unit() {
+        for (text, seconds) in [
+            ("30d", Some(2_592_000)),
+            ("0", Some(0)),
+            ("2w", Some(1_209_600)),
+            ("90s", Some(90)),
+            ("45m", Some(2700)),
+            ("12h", Some(43_200)),
+            ("30", None),
+            ("d", None),
+            ("", None),
+            ("-1d", None),
+            ("+1d", None),
+            ("1 d", None),
+            ("1é", None),
+            ("99999999999999999999d", None),
+            ("9223372036854775807w", None),
+        ] {
+            assert_eq!(parse_duration(text).ok(), seconds, "{text}");
+        }
+    }
+}

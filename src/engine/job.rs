@@ -1,0 +1,166 @@
+//! What one run is to do, as plain typed data. Of clap it knows only how the choices are spelled.
+
+use std::ffi::OsString;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use crate::group::Thresholds;
+use crate::report::{Color, Escape, ProgressMode, Target, Verbosity};
+
+/// The main job: read, key, group, report.
+#[derive(Clone, Debug)]
+pub struct Job {
+    /// What to read.
+    pub reading: Reading,
+    /// The policy by name (`safe@1`) or the path of a policy file.
+    pub policy: String,
+    /// Which evidence joins pages, and the limits of belief.
+    pub thresholds: Thresholds,
+    /// The report; `None`: only the summary.
+    pub report: Option<ReportPlan>,
+    /// Where the summary goes: `--summary`, `--json`, both or neither.
+    pub summaries: Vec<Target>,
+    /// What ends the run with exit code 3.
+    pub fail_on: FailOn,
+    /// Key sets of earlier runs.
+    pub keys_in: Vec<PathBuf>,
+    /// Where this run's key set goes.
+    pub keys_out: Option<PathBuf>,
+    /// How much is said on stderr.
+    pub talk: Talk,
+}
+
+/// What to read and how.
+#[derive(Clone, Debug)]
+pub struct Reading {
+    /// Files, folders, globs, `@list` files and `-`, as given.
+    pub inputs: Vec<OsString>,
+    /// The format of every input, in place of what its first bytes say.
+    pub format: Option<InFormat>,
+    /// How payloads are digested.
+    pub digests: Digests,
+    /// What the first damage does.
+    pub on_damage: OnDamage,
+    /// Threads that read and group.
+    pub threads: NonZeroUsize,
+}
+
+/// The report and what is listed in it.
+#[derive(Clone, Debug)]
+pub struct ReportPlan {
+    /// Where it goes; its suffix says in which format.
+    pub target: Target,
+    /// Rows of which groups are listed.
+    pub level: Level,
+    /// Whether captures in no group are listed.
+    pub listing: Listing,
+    /// Whether cells that a spreadsheet would compute are guarded.
+    pub escape: Escape,
+}
+
+/// What is said on stderr.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Talk {
+    /// `-q`, `-v`.
+    pub verbosity: Verbosity,
+    /// `--no-progress`.
+    pub progress: ProgressMode,
+    /// `--color`.
+    pub color: Color,
+}
+
+/// `--in-format`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum InFormat {
+    /// WARC, plain or compressed.
+    Warc,
+    /// ARC, plain or compressed.
+    Arc,
+    /// Space-separated index lines.
+    Cdx,
+    /// Index lines with JSON.
+    Cdxj,
+    /// WAT: metadata records of a WARC.
+    Wat,
+    /// A crawl log of Heritrix.
+    CrawlLog,
+    /// One URL a line.
+    Urls,
+}
+
+/// `--digests`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Digests {
+    /// Hash every payload and hold it against its declared digest.
+    #[default]
+    Verify,
+    /// One BLAKE3 per payload; declared digests are carried, not checked.
+    Content,
+    /// Believe the declared digests; bodies are not inflated.
+    Declared,
+}
+
+/// `--level`: rows of which groups are listed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Level {
+    /// Rows with a `url_group`.
+    Url,
+    /// Rows with a `page_group`.
+    Page,
+    /// Both.
+    #[default]
+    All,
+}
+
+/// `--include-unique`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Listing {
+    /// Grouped rows of the level, and rows with a conflict.
+    #[default]
+    Grouped,
+    /// Every capture.
+    Every,
+}
+
+/// `--strict`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnDamage {
+    /// Damage is data: it is named, and the run goes on.
+    #[default]
+    Continue,
+    /// The first damage ends the run with 1 and no report.
+    Stop,
+}
+
+/// `--fail-on-dupes`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FailOn {
+    /// Duplicates are a result, not a failure.
+    #[default]
+    Nothing,
+    /// Any row of role `duplicate` ends the run with 3; the report is written all the same.
+    Duplicates,
+}
+
+/// How a run ended that wrote its outputs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Exit code 0.
+    Done,
+    /// A threshold that the user set was crossed: exit code 3.
+    Crossed,
+    /// Some input was damaged or skipped: exit code 4.
+    Incomplete,
+}
+
+impl Outcome {
+    /// The process exit code.
+    #[must_use]
+    pub fn exit_code(self) -> u8 {
+        match self {
+            Self::Done => 0,
+            Self::Crossed => 3,
+            Self::Incomplete => 4,
+        }
+    }
+}
