@@ -1,8 +1,12 @@
 //! Which strings denote one resource: a versioned set of rules.
 
-/// Steps and bets that changed something: one bit per core step and per `name=option`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct RuleSet(pub u64);
+pub mod plan;
+pub mod rule;
+
+mod builtin;
+
+pub use plan::Plan;
+pub use rule::{Rule, RuleSet, Tier};
 
 /// `name@version` and the hash of everything that decides a key.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -19,6 +23,7 @@ pub struct PolicyId {
 #[derive(Clone, Debug)]
 pub struct Policy {
     id: PolicyId,
+    plan: Plan,
 }
 
 impl Policy {
@@ -26,19 +31,32 @@ impl Policy {
     ///
     /// # Errors
     /// An unknown name, or a file that is no valid policy: exit code 2.
-    pub fn load(_name_or_path: &str) -> crate::Result<Self> {
-        Ok(Self {
-            id: PolicyId {
-                name: "safe".into(),
-                version: "1".into(),
-                hash: 0,
-            },
-        })
+    pub fn load(name_or_path: &str) -> crate::Result<Self> {
+        let (name, version) = name_or_path.split_once('@').unwrap_or((name_or_path, "1"));
+        let plan = builtin::plan(name_or_path).unwrap_or_else(|| Plan::new(plan::Base::Browser));
+        Ok(Self::of(name, version, plan))
+    }
+
+    /// A policy of this name and plan.
+    #[must_use]
+    pub fn of(name: &str, version: &str, plan: Plan) -> Self {
+        let id = PolicyId {
+            name: name.to_owned(),
+            version: version.to_owned(),
+            hash: 0,
+        };
+        Self { id, plan }
     }
 
     /// The id that every key, report and key set carries.
     #[must_use]
     pub fn id(&self) -> &PolicyId {
         &self.id
+    }
+
+    /// What hot code reads.
+    #[must_use]
+    pub fn plan(&self) -> &Plan {
+        &self.plan
     }
 }

@@ -1,0 +1,225 @@
+//! What hot code reads from a policy: plain data, frozen once the policy is loaded.
+//!
+//! `key` takes this and hands it to `uri`; nothing here is parsed or looked up by text. Must never
+//! import `uri`.
+
+use crate::policy::rule::RuleSet;
+
+/// Everything that decides a key, as plain values.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Plan {
+    /// What runs before the bets.
+    pub base: Base,
+    /// What becomes of a fragment.
+    pub fragment: Fragment,
+    /// The bets for a URL that no entry of `origins` is about.
+    pub bets: Bets,
+    /// Per-origin bets. The first that is about a URL decides alone: the loader sorts the most
+    /// specific first, and gives each the policy's own bets and those of the entries that cover it.
+    pub origins: Vec<Origin>,
+    /// Which URLs may be joined; `None`: all.
+    pub scope: Option<Scope>,
+}
+
+/// What runs before the bets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Base {
+    /// `rfc3986@1`: the grammar tier alone.
+    Grammar,
+    /// `safe@1`: grammar and browser tier.
+    Browser,
+    /// What another library gives, bit by bit; no bets, no fragment choice.
+    Parity(Parity),
+}
+
+/// The libraries that can be imitated; `uri::parity` has one function for each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Parity {
+    /// `surt` 0.3.1.
+    Surt,
+    /// `w3lib` 2.5, `canonicalize_url`.
+    W3lib,
+    /// `urlcanon` 0.3.1, its semantic canonicalizer.
+    UrlcanonSemantic,
+}
+
+/// What becomes of a fragment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Fragment {
+    /// It is not sent, so it goes.
+    Drop,
+    /// One that starts with `!` or `/` names a page of its own and stays.
+    KeepRoutes,
+}
+
+/// The bets that run, and the lists they read.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Bets {
+    /// Which run. Core steps in it mean nothing.
+    pub rules: RuleSet,
+    /// For `query-drop=list`.
+    pub query_drop: Names,
+    /// For `query-drop-list=list`: the list file.
+    pub query_drop_file: Names,
+    /// For `index-file=list`, compared byte by byte with the decoded last segment.
+    pub index_files: Names,
+}
+
+/// Bets of one origin.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Origin {
+    /// Whom it is about.
+    pub authority: Authority,
+    /// A prefix of whole segments, normalized, that starts with `/`; empty: every path. `/a` and
+    /// `/a/` are about `/a` and `/a/b`, never `/ab`.
+    pub path: Vec<u8>,
+    /// What runs there.
+    pub bets: Bets,
+}
+
+/// A host by whole labels from the right, and a port.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Authority {
+    /// In lower case and ASCII, without a dot in front: `example.org` is about `a.example.org` too.
+    pub host: Vec<u8>,
+    /// `None`: every port.
+    pub port: Option<u16>,
+}
+
+/// Which URLs may be joined.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Scope {
+    /// Empty: every host.
+    pub hosts: Vec<Authority>,
+    /// In lower case; empty: every scheme.
+    pub schemes: Vec<Vec<u8>>,
+}
+
+/// Names of parameters or files, decoded, compared with case; one that ends in `*` is a prefix.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Names {
+    exact: Vec<Vec<u8>>,
+    prefixes: Vec<Vec<u8>>,
+}
+
+impl Plan {
+    /// A base without bets, fragment choice, origins or scope.
+    #[must_use]
+    pub fn new(base: Base) -> Self {
+        Self {
+            base,
+            fragment: Fragment::Drop,
+            bets: Bets::default(),
+            origins: Vec::new(),
+            scope: None,
+        }
+    }
+
+    /// The bets for a normalized URL: its host, its port (that of the scheme, if none stands), its path.
+    #[must_use]
+    pub fn bets_for(&self, host: &[u8], port: u16, path: &[u8]) -> &Bets {
+        self.origins
+            .iter()
+            .find(|origin| origin.authority.admits(host, port) && starts_path(path, &origin.path))
+            .map_or(&self.bets, |origin| &origin.bets)
+    }
+}
+
+impl Authority {
+    /// Whether `host` ends in these labels, and has this port. A dot at the end of `host` is overlooked.
+    #[must_use]
+    pub fn admits(&self, host: &[u8], port: u16) -> bool {
+        let host = host.strip_suffix(b".").unwrap_or(host);
+        let labels = host.strip_suffix(self.host.as_slice());
+        labels.is_some_and(|rest| rest.is_empty() || rest.ends_with(b"."))
+            && self.port.is_none_or(|own| own == port)
+    }
+}
+
+impl Scope {
+    /// Whether a URL of this scheme, host and port may be joined. The host is empty outside http.
+    #[must_use]
+    pub fn admits(&self, scheme: &[u8], host: &[u8], port: u16) -> bool {
+        (self.schemes.is_empty() || self.schemes.iter().any(|own| own == scheme))
+            && (self.hosts.is_empty() || self.hosts.iter().any(|own| own.admits(host, port)))
+    }
+}
+
+impl Names {
+    /// Names, and prefixes that end in `*`.
+    pub fn new<'a>(names: impl IntoIterator<Item = &'a [u8]>) -> Self {
+        let mut own = Self::default();
+        for name in names {
+            match name.strip_suffix(b"*") {
+                Some(prefix) => own.prefixes.push(prefix.to_vec()),
+                None => own.exact.push(name.to_vec()),
+            }
+        }
+        own.exact.sort_unstable();
+        own.exact.dedup();
+        own.prefixes.sort_unstable();
+        own.prefixes.dedup();
+        own
+    }
+
+    /// Whether the decoded `name` is in it.
+    #[must_use]
+    pub fn contains(&self, name: &[u8]) -> bool {
+        self.exact
+            .binary_search_by(|own| own.as_slice().cmp(name))
+            .is_ok()
+            || self.prefixes.iter().any(|own| name.starts_with(own))
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.exact.is_empty() && self.prefixes.is_empty()
+    }
+
+    /// All of them as [`Names::new`] took them, exact ones first, each kind sorted.
+    pub fn iter(&self) -> impl Iterator<Item = Vec<u8>> {
+        let prefixes = self.prefixes.iter().map(|own| [own, &b"*"[..]].concat());
+        self.exact.iter().cloned().chain(prefixes)
+    }
+}
+
+/// Whether `path` starts with the whole segments of `prefix`.
+fn starts_path(path: &[u8], prefix: &[u8]) -> bool {
+    let prefix = prefix.strip_suffix(b"/").unwrap_or(prefix);
+    path.strip_prefix(prefix)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_admits_whole_labels_and_its_port() {
+        let own = Authority {
+            host: b"example.org".to_vec(),
+            port: Some(8443),
+        };
+        assert!(own.admits(b"a.example.org", 8443));
+        assert!(own.admits(b"example.org.", 8443));
+        assert!(!own.admits(b"badexample.org", 8443));
+        assert!(!own.admits(b"example.org", 443));
+    }
+
+    #[test]
+    fn a_path_is_a_prefix_of_whole_segments() {
+        assert!(starts_path(b"/a/b", b"/a"));
+        assert!(starts_path(b"/a", b"/a/"));
+        assert!(starts_path(b"/x", b""));
+        assert!(starts_path(b"/x", b"/"));
+        assert!(!starts_path(b"/ab", b"/a/"));
+    }
+
+    #[test]
+    fn a_star_is_a_prefix() {
+        let names = Names::new([&b"utm_*"[..], b"gclid"]);
+        assert!(names.contains(b"utm_source") && names.contains(b"gclid"));
+        assert!(!names.contains(b"gclids") && !names.contains(b"Gclid"));
+    }
+}
