@@ -45,4 +45,408 @@ impl Timestamp {
     pub fn nanos(self) -> u32 {
         self.nanos
     }
+
+    /// Reads `WARC-Date`: W3C-DTF of any precision from the year to fractions of a second.
+    ///
+    /// What is no such date, or no day of the calendar (ClueWeb has `2009-03-65T…`), is unknown. Three liberties, all seen in archives:
+    /// no zone is UTC, 14 or 17 digits are read as in an index, and digits beyond the nanosecond are cut.
+    #[must_use]
+    pub fn parse_w3cdtf(text: &[u8]) -> Self {
+        let text = text.trim_ascii();
+        let all_digits = text.iter().all(u8::is_ascii_digit);
+        if all_digits && matches!(text.len(), 14 | 17) {
+            return Self::parse_digits(text);
+        }
+        let mut rest = Rest(text);
+        w3cdtf(&mut rest)
+            .filter(|_| rest.0.is_empty())
+            .unwrap_or(Self::UNKNOWN)
+    }
+
+    /// Reads the timestamp of an index line or ARC header: `YYYYMMDDhhmmss`, or 17 digits with milliseconds.
+    ///
+    /// A prefix that ends with a whole field (4, 6, 8, 10 or 12 digits, as in early ARC files) stands for its first instant; any other length is unknown.
+    #[must_use]
+    pub fn parse_digits(text: &[u8]) -> Self {
+        let mut rest = Rest(text);
+        let is_whole = matches!(text.len(), 4 | 6 | 8 | 10 | 12 | 14 | 17);
+        if !is_whole || !text.iter().all(u8::is_ascii_digit) {
+            return Self::UNKNOWN;
+        }
+        let mut field = |len, absent| rest.number(len).unwrap_or(absent);
+        let civil = Civil {
+            year: field(4, 0),
+            month: field(2, 1),
+            day: field(2, 1),
+            hour: field(2, 0),
+            minute: field(2, 0),
+            second: field(2, 0),
+        };
+        let nanos = rest.fraction().unwrap_or(0);
+        civil
+            .instant(0)
+            .map_or(Self::UNKNOWN, |seconds| Self::new(seconds, nanos))
+    }
+
+    /// Appends RFC 3339 in UTC, the fraction without trailing zeros; nothing if unknown.
+    pub fn write_rfc3339(self, out: &mut Vec<u8>) {
+        let Some((civil, nanos)) = self
+            .is_known()
+            .then(|| (civil_of(self.seconds), self.nanos))
+        else {
+            return;
+        };
+        write_number(out, civil.year, 4);
+        for (mark, value) in [(b'-', civil.month), (b'-', civil.day), (b'T', civil.hour)] {
+            out.push(mark);
+            write_number(out, value, 2);
+        }
+        for value in [civil.minute, civil.second] {
+            out.push(b':');
+            write_number(out, value, 2);
+        }
+        if nanos != 0 {
+            out.push(b'.');
+            write_number(out, i64::from(nanos), 9);
+            while out.last() == Some(&b'0') {
+                out.pop();
+            }
+        }
+        out.push(b'Z');
+    }
+}
+
+/// A date of the proleptic Gregorian calendar and a time of day.
+struct Civil {
+    year: i64,
+    month: i64,
+    day: i64,
+    hour: i64,
+    minute: i64,
+    second: i64,
+}
+
+const DAY: i64 = 24 * 60 * 60;
+/// The first seconds of the years 0000 and 10000: RFC 3339 can print nothing beyond.
+const PRINTABLE: std::ops::Range<i64> = -62_167_219_200..253_402_300_800;
+
+impl Civil {
+    /// Seconds since the epoch, `offset` seconds east of UTC; `None` for what is on no calendar.
+    fn instant(&self, offset: i64) -> Option<i64> {
+        let in_range = (1..=12).contains(&self.month)
+            && (1..=days_in_month(self.year, self.month)).contains(&self.day)
+            && self.hour < 24
+            && self.minute < 60
+            && self.second <= 60;
+        if !in_range {
+            return None;
+        }
+        let time = (self.hour * 60 + self.minute) * 60 + self.second - offset;
+        let seconds = days_since_epoch(self.year, self.month, self.day) * DAY + time;
+        // A leap second is the last of a UTC day; it counts as the first of the next one.
+        if self.second == 60 && seconds % DAY != 0 {
+            return None;
+        }
+        PRINTABLE.contains(&seconds).then_some(seconds)
+    }
+}
+
+fn days_in_month(year: i64, month: i64) -> i64 {
+    match month {
+        2 if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) => 29,
+        2 => 28,
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    }
+}
+
+/// Days from 1970-01-01. Years are counted from March, so that the leap day is the last of its year.
+fn days_since_epoch(year: i64, month: i64, day: i64) -> i64 {
+    let year = if month <= 2 { year - 1 } else { year };
+    let era = year.div_euclid(400);
+    let year_of_era = year.rem_euclid(400);
+    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
+    era * 146_097 + day_of_era - 719_468
+}
+
+/// The inverse of [`days_since_epoch`], with the time of day.
+fn civil_of(seconds: i64) -> Civil {
+    let days = seconds.div_euclid(DAY) + 719_468;
+    let time = seconds.rem_euclid(DAY);
+    let day_of_era = days.rem_euclid(146_097);
+    let year_of_era =
+        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_from_march = (5 * day_of_year + 2) / 153;
+    let month = (month_from_march + 2) % 12 + 1;
+    let year = year_of_era + days.div_euclid(146_097) * 400;
+    Civil {
+        year: if month <= 2 { year + 1 } else { year },
+        month,
+        day: day_of_year - (153 * month_from_march + 2) / 5 + 1,
+        hour: time / 3_600,
+        minute: time / 60 % 60,
+        second: time % 60,
+    }
+}
+
+/// The text that is still to be read.
+struct Rest<'a>(&'a [u8]);
+
+impl Rest<'_> {
+    /// Exactly `len` digits.
+    fn number(&mut self, len: usize) -> Option<i64> {
+        let (digits, rest) = self.0.split_at_checked(len)?;
+        let value = digits.iter().try_fold(0, |value: i64, byte| {
+            byte.is_ascii_digit()
+                .then(|| value * 10 + i64::from(byte - b'0'))
+        })?;
+        self.0 = rest;
+        Some(value)
+    }
+
+    /// One of `marks`, if it comes next.
+    fn mark(&mut self, marks: &[u8]) -> Option<u8> {
+        let (first, rest) = self.0.split_first()?;
+        let found = marks.contains(first).then_some(*first)?;
+        self.0 = rest;
+        Some(found)
+    }
+
+    /// Digits of a fraction, as nanoseconds.
+    fn fraction(&mut self) -> Option<u32> {
+        let len = self
+            .0
+            .iter()
+            .take_while(|byte| byte.is_ascii_digit())
+            .count();
+        let (digits, rest) = self.0.split_at(len);
+        self.0 = rest;
+        let nth = |index| digits.get(index).map_or(0, |digit| u32::from(digit - b'0'));
+        (len > 0).then(|| (0..9).fold(0, |nanos, index| nanos * 10 + nth(index)))
+    }
+}
+
+fn w3cdtf(rest: &mut Rest<'_>) -> Option<Timestamp> {
+    let mut civil = Civil {
+        year: rest.number(4)?,
+        month: 1,
+        day: 1,
+        hour: 0,
+        minute: 0,
+        second: 0,
+    };
+    let mut nanos = 0;
+    let mut offset = 0;
+    if rest.mark(b"-").is_some() {
+        civil.month = rest.number(2)?;
+        if rest.mark(b"-").is_some() {
+            civil.day = rest.number(2)?;
+            if rest.mark(b"Tt").is_some() {
+                (civil.hour, civil.minute, civil.second, nanos) = time_of_day(rest)?;
+                offset = zone(rest)?;
+            }
+        }
+    }
+    Some(Timestamp::new(civil.instant(offset)?, nanos))
+}
+
+fn time_of_day(rest: &mut Rest<'_>) -> Option<(i64, i64, i64, u32)> {
+    let hour = rest.number(2)?;
+    rest.mark(b":")?;
+    let minute = rest.number(2)?;
+    if rest.mark(b":").is_none() {
+        return Some((hour, minute, 0, 0));
+    }
+    let second = rest.number(2)?;
+    let nanos = match rest.mark(b".,") {
+        Some(_) => rest.fraction()?,
+        None => 0,
+    };
+    Some((hour, minute, second, nanos))
+}
+
+/// Seconds east of UTC.
+fn zone(rest: &mut Rest<'_>) -> Option<i64> {
+    let sign = match rest.mark(b"Zz+-") {
+        Some(b'+') => 1,
+        Some(b'-') => -1,
+        _ => return Some(0),
+    };
+    let hours = rest.number(2)?;
+    // ISO 8601 admits `+0200`, and some crawlers write it.
+    rest.mark(b":");
+    let minutes = rest.number(2)?;
+    (hours < 24 && minutes < 60).then_some(sign * (hours * 60 + minutes) * 60)
+}
+
+/// Appends `value` in at least `width` digits.
+fn write_number(out: &mut Vec<u8>, value: i64, width: usize) {
+    let start = out.len();
+    let mut left = value.unsigned_abs();
+    while left > 0 || out.len() < start + width {
+        out.push(b"0123456789"[usize::try_from(left % 10).unwrap_or(0)]);
+        left /= 10;
+    }
+    if value < 0 {
+        out.push(b'-');
+    }
+    out[start..].reverse();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn printed(timestamp: Timestamp) -> String {
+        let mut out = Vec::new();
+        timestamp.write_rfc3339(&mut out);
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn reads_every_precision_of_w3cdtf() {
+        for (text, expected) in [
+            ("2024", "2024-01-01T00:00:00Z"),
+            ("2024-02", "2024-02-01T00:00:00Z"),
+            ("2024-02-29", "2024-02-29T00:00:00Z"),
+            ("2024-05-01T12:30Z", "2024-05-01T12:30:00Z"),
+            ("2024-05-01T12:30:09Z", "2024-05-01T12:30:09Z"),
+            ("2024-05-01T12:00:00.5Z", "2024-05-01T12:00:00.5Z"),
+            ("2024-05-01T12:00:00.500Z", "2024-05-01T12:00:00.5Z"),
+            (
+                "2024-05-01T12:00:00.123456789Z",
+                "2024-05-01T12:00:00.123456789Z",
+            ),
+            (
+                "2024-05-01T12:00:00.1234567899Z",
+                "2024-05-01T12:00:00.123456789Z",
+            ),
+            ("2024-05-01T00:30+02:00", "2024-04-30T22:30:00Z"),
+            ("2024-05-01T12:00:00-0330", "2024-05-01T15:30:00Z"),
+            ("2024-05-01t12:00:00z", "2024-05-01T12:00:00Z"),
+            ("2024-05-01T12:00:00", "2024-05-01T12:00:00Z"),
+            ("2016-12-31T23:59:60Z", "2017-01-01T00:00:00Z"),
+            ("20240501123009", "2024-05-01T12:30:09Z"),
+            (" 2024-05-01 ", "2024-05-01T00:00:00Z"),
+            ("0000-01-01", "0000-01-01T00:00:00Z"),
+            ("9999-12-31T23:59:59Z", "9999-12-31T23:59:59Z"),
+        ] {
+            assert_eq!(
+                printed(Timestamp::parse_w3cdtf(text.as_bytes())),
+                expected,
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn no_date_of_the_calendar_is_unknown() {
+        for text in [
+            "",
+            "-",
+            "2009-03-65T08:34:32-0700",
+            "2023-02-29",
+            "1900-02-29T00:00:00Z",
+            "2024-13",
+            "2024-00-01",
+            "2024-01-00",
+            "2024-05-01T24:00:00Z",
+            "2024-05-01T12:60Z",
+            "2024-05-01T12:00:60Z",
+            "2024-05-01T12:00:00.Z",
+            "2024-05-01T12:00:00+25:00",
+            "2024-05-01T12:00:00Zjunk",
+            "2024-05-01T12Z",
+            "2024-05-01 12:00:00Z",
+            "2024-5-1",
+            "0000-01-01T00:00+01:00",
+            "9999-12-31T23:59:59-01:00",
+            "Wed, 01 May 2024 12:00:00 GMT",
+            "99999999999999999999",
+        ] {
+            assert_eq!(
+                Timestamp::parse_w3cdtf(text.as_bytes()),
+                Timestamp::UNKNOWN,
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn reads_digits_of_indexes() {
+        for (text, expected) in [
+            ("20240501120009", "2024-05-01T12:00:09Z"),
+            ("20240501120009500", "2024-05-01T12:00:09.5Z"),
+            ("20240501120009007", "2024-05-01T12:00:09.007Z"),
+            ("202405011200", "2024-05-01T12:00:00Z"),
+            ("20240501", "2024-05-01T00:00:00Z"),
+            ("2024", "2024-01-01T00:00:00Z"),
+            ("", ""),
+            ("202", ""),
+            ("2024050112000", ""),
+            ("2024050112000950", ""),
+            ("20240532120009", ""),
+            ("2024-5-1120009", ""),
+            ("20240501120009Z", ""),
+        ] {
+            assert_eq!(
+                printed(Timestamp::parse_digits(text.as_bytes())),
+                expected,
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn unknown_sorts_last() {
+        assert!(Timestamp::parse_w3cdtf(b"9999-12-31") < Timestamp::UNKNOWN);
+    }
+
+    #[test]
+    fn prints_times_beyond_four_digits_of_year() {
+        let printed_of = |seconds| printed(Timestamp::new(seconds, 0));
+        assert_eq!(printed_of(-62_167_219_201), "-0001-12-31T23:59:59Z");
+        assert_eq!(printed_of(253_402_300_800), "10000-01-01T00:00:00Z");
+    }
+
+    /// The slow twin: counts days one by one from 1970.
+    fn date_by_counting(days: i64) -> (i64, i64, i64) {
+        let (mut year, mut month, mut day) = (1970, 1, 1);
+        for _ in 0..days {
+            day += 1;
+            if day > days_in_month(year, month) {
+                (month, day) = (month + 1, 1);
+            }
+            if month > 12 {
+                (year, month) = (year + 1, 1);
+            }
+        }
+        (year, month, day)
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_printed_reads_as_the_same(seconds in PRINTABLE, nanos in 0u32..1_000_000_000) {
+            let timestamp = Timestamp::new(seconds, nanos);
+            prop_assert_eq!(Timestamp::parse_w3cdtf(printed(timestamp).as_bytes()), timestamp);
+        }
+
+        #[test]
+        fn days_agree_with_counting(days in 0i64..60_000) {
+            let (year, month, day) = date_by_counting(days);
+            prop_assert_eq!(days_since_epoch(year, month, day), days);
+            let civil = civil_of(days * DAY + DAY - 1);
+            prop_assert_eq!((civil.year, civil.month, civil.day), (year, month, day));
+        }
+
+        #[test]
+        fn any_bytes_are_read(text in "[0-9TZ:.+-]{0,30}|\\PC{0,30}") {
+            for timestamp in [Timestamp::parse_w3cdtf(text.as_bytes()), Timestamp::parse_digits(text.as_bytes())] {
+                prop_assert!(timestamp == Timestamp::UNKNOWN || PRINTABLE.contains(&timestamp.seconds));
+            }
+        }
+    }
 }
