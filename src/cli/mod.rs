@@ -14,7 +14,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use crate::engine::Outcome;
-use crate::{Error, Result};
+use crate::{Error, Result, report};
 
 /// Finds the captures of crawl archives that are the same, and says why.
 #[derive(Debug, Parser)]
@@ -68,7 +68,7 @@ pub fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(usage) => return print_usage(&usage),
     };
-    match cli.run() {
+    match report::remove_on_signals().and_then(|()| cli.run()) {
         Ok(outcome) => ExitCode::from(outcome.exit_code()),
         Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,
         Err(error) => print_error(&error),

@@ -5,9 +5,11 @@ use crate::group::Evidence;
 
 mod output;
 mod people;
+mod temporary;
 
-pub use output::Target;
+pub use output::{Finished, Output, Target, publish, refuse_overwriting};
 pub use people::{Color, ProgressMode, Verbosity};
+pub use temporary::remove_on_signals;
 
 /// `--csv-escape`: whether a cell that a spreadsheet would compute is guarded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
