@@ -6,9 +6,9 @@ use clap::ValueEnum;
 use clap::builder::PossibleValue;
 
 use super::flags::{ReadingArgs, TalkArgs, parse_duration};
-use crate::engine::{self, FailOn, Job, Level, Listing, Outcome, ReportPlan};
-use crate::group::{Evidence, Keep, Thresholds};
-use crate::report::{Escape, Target};
+use crate::engine::{self, FailOn, Job, Outcome, ReportPlan};
+use crate::group::{Evidence, Keep, Listing, Thresholds};
+use crate::report::{Escape, Format, Target};
 use crate::{Error, Result};
 
 /// Flags of the main job.
@@ -153,13 +153,15 @@ impl Output {
         let Some(path) = &self.report else {
             return Ok(None);
         };
+        let target = Target::from(path.clone());
         Ok(Some(ReportPlan {
-            target: Target::from(path.clone()),
-            level: self.level,
-            listing: if self.include_unique {
-                Listing::Every
-            } else {
-                Listing::Grouped
+            format: Format::of(&target)?,
+            target,
+            listing: match (self.include_unique, self.level) {
+                (true, _) => Listing::WithUnique,
+                (false, Level::Url) => Listing::Url,
+                (false, Level::Page) => Listing::Page,
+                (false, Level::All) => Listing::All,
             },
             escape: self.csv_escape,
         }))
@@ -186,6 +188,18 @@ fn refuse_two_on_stdout(report: Option<&ReportPlan>, summaries: &[Target]) -> Re
         ));
     }
     Ok(())
+}
+
+/// Spellings of `--level`.
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+enum Level {
+    /// Rows with a `url_group`.
+    Url,
+    /// Rows with a `page_group`.
+    Page,
+    /// Both.
+    #[default]
+    All,
 }
 
 /// Spellings of `--evidence`; `key` alone is no choice, since it always joins.

@@ -4,8 +4,8 @@ use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use crate::group::Thresholds;
-use crate::report::{Color, Escape, ProgressMode, Target, Verbosity};
+use crate::group::{Listing, Thresholds};
+use crate::report::{Color, Escape, Format, ProgressMode, Target, Verbosity};
 
 /// The main job: read, key, group, report.
 #[derive(Clone, Debug)]
@@ -48,11 +48,11 @@ pub struct Reading {
 /// The report and what is listed in it.
 #[derive(Clone, Debug)]
 pub struct ReportPlan {
-    /// Where it goes; its suffix says in which format.
+    /// Where it goes.
     pub target: Target,
-    /// Rows of which groups are listed.
-    pub level: Level,
-    /// Whether captures in no group are listed.
+    /// CSV or JSONL, by the suffix.
+    pub format: Format,
+    /// Which rows are listed.
     pub listing: Listing,
     /// Whether cells that a spreadsheet would compute are guarded.
     pub escape: Escape,
@@ -98,28 +98,6 @@ pub enum Digests {
     Content,
     /// Believe the declared digests; bodies are not inflated.
     Declared,
-}
-
-/// `--level`: rows of which groups are listed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-pub enum Level {
-    /// Rows with a `url_group`.
-    Url,
-    /// Rows with a `page_group`.
-    Page,
-    /// Both.
-    #[default]
-    All,
-}
-
-/// `--include-unique`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Listing {
-    /// Grouped rows of the level, and rows with a conflict.
-    #[default]
-    Grouped,
-    /// Every capture.
-    Every,
 }
 
 /// `--strict`.

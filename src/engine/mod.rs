@@ -2,9 +2,7 @@
 
 mod job;
 
-pub use job::{
-    Digests, FailOn, InFormat, Job, Level, Listing, OnDamage, Outcome, Reading, ReportPlan, Talk,
-};
+pub use job::{Digests, FailOn, InFormat, Job, OnDamage, Outcome, Reading, ReportPlan, Talk};
 
 /// Runs the main job.
 ///

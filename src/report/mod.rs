@@ -3,10 +3,12 @@
 
 use crate::group::Evidence;
 
+mod format;
 mod output;
 mod people;
 mod temporary;
 
+pub use format::Format;
 pub use output::{Finished, Output, Target, publish, refuse_overwriting};
 pub use people::{Color, ProgressMode, Verbosity};
 pub use temporary::remove_on_signals;

@@ -45,6 +45,15 @@ impl Target {
         }
     }
 
+    /// Whether something stands there that is no regular file: a pipe, a device.
+    pub(super) fn is_special(&self) -> bool {
+        let is_special_at = |path| fs::metadata(path).is_ok_and(|found| !found.is_file());
+        match self {
+            Self::Stdout => true,
+            Self::File(path) => is_special_at(path),
+        }
+    }
+
     /// Where its bytes finally stand, if that can be the same file as another's.
     fn place(&self) -> Option<Place> {
         let path = match self {
