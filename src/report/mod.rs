@@ -1,17 +1,25 @@
 //! Text for people and for programs: report, summary, progress, messages. The only place that makes it.
 //! Decides nothing: what a row is comes from `group`, what is listed from `engine`.
 
-use crate::group::Evidence;
-
+mod csv;
 mod format;
+mod jsonl;
+mod names;
 mod output;
 mod people;
+mod row;
+mod rows;
 mod temporary;
+mod text;
 
 pub use format::Format;
+pub use names::{digest_status_name, evidence_name, role_name, sameness_name};
 pub use output::{Finished, Output, Target, publish, refuse_overwriting};
 pub use people::{Color, ProgressMode, Verbosity};
+pub use row::{Link, Place, Row};
+pub use rows::{Lines, Report};
 pub use temporary::remove_on_signals;
+pub use text::clean;
 
 /// `--csv-escape`: whether a cell that a spreadsheet would compute is guarded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -21,18 +29,4 @@ pub enum Escape {
     Formula,
     /// Cells are what they are.
     None,
-}
-
-/// The name of a kind of evidence in reports and flags.
-#[must_use]
-pub fn evidence_name(evidence: Evidence) -> &'static str {
-    match evidence {
-        Evidence::Key => "key",
-        Evidence::Digest => "digest",
-        Evidence::Decoded => "decoded",
-        Evidence::Revisit => "revisit",
-        Evidence::Redirect => "redirect",
-        Evidence::RedirectTemporary => "redirect-temporary",
-        Evidence::Canonical => "canonical",
-    }
 }

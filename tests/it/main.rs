@@ -1,3 +1,5 @@
 //! Integration tests.
 
 mod architecture;
+mod expect;
+mod report;

@@ -1,0 +1,127 @@
+//! CSV as RFC 4180 has it, but for LF: a header always, quotes only where needed.
+
+use super::Escape;
+use super::row::Cells;
+use super::text::{is_clean, push_clean, push_decimal};
+
+/// Cells of one line, appended to a buffer.
+#[derive(Debug)]
+pub(super) struct Line<'a> {
+    out: &'a mut Vec<u8>,
+    escape: Escape,
+    is_first: bool,
+}
+
+impl<'a> Line<'a> {
+    pub(super) fn new(out: &'a mut Vec<u8>, escape: Escape) -> Self {
+        Self {
+            out,
+            escape,
+            is_first: true,
+        }
+    }
+
+    pub(super) fn end(self) {
+        self.out.push(b'\n');
+    }
+
+    fn separate(&mut self) {
+        if !std::mem::take(&mut self.is_first) {
+            self.out.push(b',');
+        }
+    }
+
+    /// A spreadsheet computes a cell that starts so.
+    fn guard(&mut self, text: &[u8]) {
+        if self.escape == Escape::Formula
+            && matches!(text, [b'=' | b'+' | b'-' | b'@' | b'\t' | b'\r', ..])
+        {
+            self.out.push(b'\'');
+        }
+    }
+
+    fn quoted(&mut self, text: &[u8]) {
+        self.out.push(b'"');
+        self.guard(text);
+        let mut rest = text;
+        while let Some(at) = memchr::memchr(b'"', rest) {
+            self.out.extend_from_slice(&rest[..=at]);
+            self.out.push(b'"');
+            rest = &rest[at + 1..];
+        }
+        self.out.extend_from_slice(rest);
+        self.out.push(b'"');
+    }
+}
+
+impl Cells for Line<'_> {
+    fn text(&mut self, text: &[u8]) {
+        if !is_clean(text) {
+            let mut clean = Vec::with_capacity(text.len() + 16);
+            push_clean(text, &mut clean);
+            return self.text(&clean);
+        }
+        self.separate();
+        if memchr::memchr2(b',', b'"', text).is_some() {
+            self.quoted(text);
+        } else {
+            self.guard(text);
+            self.out.extend_from_slice(text);
+        }
+    }
+
+    fn number(&mut self, number: Option<u64>) {
+        self.separate();
+        if let Some(number) = number {
+            push_decimal(number, self.out);
+        }
+    }
+
+    fn list<'n>(&mut self, names: impl Iterator<Item = &'n str>, separator: u8) {
+        self.separate();
+        let start = self.out.len();
+        for name in names {
+            if self.out.len() > start {
+                self.out.push(separator);
+            }
+            self.out.extend_from_slice(name.as_bytes());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(escape: Escape, text: &[u8], expected: &str) {
+        let mut out = Vec::new();
+        let mut line = Line::new(&mut out, escape);
+        line.text(text);
+        line.number(Some(1));
+        line.end();
+        assert_eq!(String::from_utf8(out).unwrap(), format!("{expected},1\n"));
+    }
+
+    #[test]
+    fn quotes_only_where_needed() {
+        check(Escape::Formula, b"plain text", "plain text");
+        check(Escape::Formula, b"a,b", "\"a,b\"");
+        check(Escape::Formula, b"say \"hi\"", "\"say \"\"hi\"\"\"");
+        check(Escape::Formula, b"\"", "\"\"\"\"");
+        check(Escape::Formula, b"", "");
+        check(Escape::Formula, b"a\nb", "a%0Ab");
+        check(Escape::Formula, b"a\xff,", "\"a%FF,\"");
+    }
+
+    #[test]
+    fn guards_what_a_spreadsheet_would_compute() {
+        for text in ["=1+1", "+1", "-1", "@x"] {
+            check(Escape::Formula, text.as_bytes(), &format!("'{text}"));
+            check(Escape::None, text.as_bytes(), text);
+        }
+        check(Escape::Formula, b"=a,b", "\"'=a,b\"");
+        check(Escape::Formula, b"\t=1", "%09=1");
+        check(Escape::Formula, b"'=1", "'=1");
+        check(Escape::Formula, b"1=1", "1=1");
+    }
+}

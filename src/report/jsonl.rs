@@ -1,0 +1,115 @@
+//! One JSON object a line, with the names of the CSV's columns; `null` for absent.
+
+use super::row::{COLUMNS, Cells, Link, Row};
+use super::text::{is_clean, push_clean, push_decimal, push_redacted};
+
+/// Members of one object, appended to a buffer.
+#[derive(Debug)]
+pub(super) struct Line<'a> {
+    out: &'a mut Vec<u8>,
+    index: usize,
+}
+
+impl<'a> Line<'a> {
+    pub(super) fn new(out: &'a mut Vec<u8>) -> Self {
+        Self { out, index: 0 }
+    }
+
+    /// The members that CSV has no place for, and the end of the line.
+    pub(super) fn end(self, row: &Row<'_>, scratch: &mut Vec<u8>) {
+        let out = self.out;
+        out.extend_from_slice(b",\"chain\":[");
+        for (index, link) in row.chain.iter().enumerate() {
+            if index > 0 {
+                out.push(b',');
+            }
+            push_link(link, out, scratch);
+        }
+        out.push(b']');
+        if !is_clean(row.capture.target_uri) {
+            scratch.clear();
+            push_redacted(row.capture.target_uri, scratch);
+            out.extend_from_slice(b",\"url_b64\":\"");
+            out.extend_from_slice(data_encoding::BASE64.encode(scratch).as_bytes());
+            out.push(b'"');
+        }
+        out.extend_from_slice(b"}\n");
+    }
+
+    fn name(&mut self) {
+        self.out.push(if self.index == 0 { b'{' } else { b',' });
+        push_string(COLUMNS[self.index].as_bytes(), self.out);
+        self.out.push(b':');
+        self.index += 1;
+    }
+}
+
+impl Cells for Line<'_> {
+    fn text(&mut self, text: &[u8]) {
+        self.name();
+        push_text(text, self.out);
+    }
+
+    fn number(&mut self, number: Option<u64>) {
+        self.name();
+        push_number(number, self.out);
+    }
+
+    fn list<'n>(&mut self, names: impl Iterator<Item = &'n str>, _separator: u8) {
+        self.name();
+        self.out.push(b'[');
+        for (index, name) in names.enumerate() {
+            if index > 0 {
+                self.out.push(b',');
+            }
+            push_string(name.as_bytes(), self.out);
+        }
+        self.out.push(b']');
+    }
+}
+
+fn push_link(link: &Link<'_>, out: &mut Vec<u8>, scratch: &mut Vec<u8>) {
+    scratch.clear();
+    push_redacted(link.url, scratch);
+    out.extend_from_slice(b"{\"url\":");
+    push_text(scratch, out);
+    out.extend_from_slice(b",\"status\":");
+    push_number(link.status.map(u64::from), out);
+    scratch.clear();
+    link.timestamp.write_rfc3339(scratch);
+    out.extend_from_slice(b",\"timestamp\":");
+    push_text(scratch, out);
+    out.push(b'}');
+}
+
+fn push_number(number: Option<u64>, out: &mut Vec<u8>) {
+    match number {
+        Some(number) => push_decimal(number, out),
+        None => out.extend_from_slice(b"null"),
+    }
+}
+
+fn push_text(text: &[u8], out: &mut Vec<u8>) {
+    if text.is_empty() {
+        out.extend_from_slice(b"null");
+    } else if is_clean(text) {
+        push_string(text, out);
+    } else {
+        let mut clean = Vec::with_capacity(text.len() + 16);
+        push_clean(text, &mut clean);
+        push_string(&clean, out);
+    }
+}
+
+/// A JSON string of clean text, which holds nothing to escape but quote and backslash.
+fn push_string(text: &[u8], out: &mut Vec<u8>) {
+    out.push(b'"');
+    let mut rest = text;
+    while let Some(at) = memchr::memchr2(b'"', b'\\', rest) {
+        out.extend_from_slice(&rest[..at]);
+        out.extend_from_slice(&[b'\\', rest[at]]);
+        rest = &rest[at + 1..];
+    }
+    out.extend_from_slice(rest);
+    out.push(b'"');
+}

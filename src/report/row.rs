@@ -1,0 +1,231 @@
+//! One row of a report, and the order of its columns, which CSV and JSONL share.
+
+use crate::capture::{Capture, Completeness, Digest, Timestamp};
+use crate::catalog::RowFlags;
+use crate::group::{Conflict, Fate};
+use crate::policy::{Rule, RuleSet};
+
+use super::names::{digest_status_name, evidence_name, role_name, sameness_name};
+use super::text::{push_digest, push_redacted};
+
+/// A capture and what becomes of it, as the engine hands it over. Empty slices mean absent.
+#[derive(Clone, Copy, Debug)]
+pub struct Row<'a> {
+    /// The capture; of a revisit with the payload and media type of its original, where it has one.
+    pub capture: Capture<'a>,
+    /// What becomes of it.
+    pub fate: &'a Fate,
+    /// Route, credentials, signed, seen before.
+    pub flags: RowFlags,
+    /// The bytes that were hashed; user info in clear, since it is hidden here.
+    pub key_text: &'a [u8],
+    /// Core steps and bets that changed something.
+    pub rules: RuleSet,
+    /// The capture at the first hop.
+    pub joined_to: Option<Place<'a>>,
+    /// The resolved `Location`.
+    pub redirect_to: &'a [u8],
+    /// URL of the end, or the target of the hop that was not followed.
+    pub final_url: &'a [u8],
+    /// The resolved `rel=canonical`.
+    pub canonical: &'a [u8],
+    /// Target URI of the keeper.
+    pub keeper_url: &'a [u8],
+    /// The input as given or found; of an index line, the file it states.
+    pub file_name: &'a [u8],
+    /// The captures on the way to the end, which is the last.
+    pub chain: &'a [Link<'a>],
+}
+
+/// `filename:offset` of a record.
+#[derive(Clone, Copy, Debug)]
+pub struct Place<'a> {
+    /// As in [`Row::file_name`].
+    pub file_name: &'a [u8],
+    /// As in its locator.
+    pub offset: u64,
+}
+
+/// A capture on the way to an end.
+#[derive(Clone, Copy, Debug)]
+pub struct Link<'a> {
+    /// Its target URI.
+    pub url: &'a [u8],
+    /// Its status, where known.
+    pub status: Option<u16>,
+    /// When it was captured.
+    pub timestamp: Timestamp,
+}
+
+/// The columns, in order (design: Report).
+pub(super) const COLUMNS: [&str; 34] = [
+    "group_id",
+    "group_size",
+    "role",
+    "sameness",
+    "evidence",
+    "joined_to",
+    "conflict",
+    "flags",
+    "url",
+    "key_text",
+    "rules",
+    "timestamp",
+    "record_type",
+    "method",
+    "status",
+    "mime",
+    "language",
+    "digest",
+    "digest_declared",
+    "digest_status",
+    "decoded_digest",
+    "payload_bytes",
+    "truncated",
+    "redirect_to",
+    "final_url",
+    "canonical",
+    "keeper_url",
+    "url_group",
+    "content_group",
+    "page_group",
+    "filename",
+    "offset",
+    "length",
+    "record_id",
+];
+
+/// Where cells go, one call for each column.
+pub(super) trait Cells {
+    /// A cell of text as found; empty for absent.
+    fn text(&mut self, text: &[u8]);
+    /// A count or position.
+    fn number(&mut self, number: Option<u64>);
+    /// Names that are an array where there are arrays, and else joined by `separator`.
+    fn list<'n>(&mut self, names: impl Iterator<Item = &'n str>, separator: u8);
+}
+
+/// Writes the cells of a row; `scratch` is for text that must be put together first.
+pub(super) fn write_cells(row: &Row<'_>, cells: &mut impl Cells, scratch: &mut Vec<u8>) {
+    group_cells(row, cells, scratch);
+    capture_cells(row, cells, scratch);
+    digest_cells(row, cells, scratch);
+    pointer_cells(row, cells, scratch);
+    let locator = &row.capture.locator;
+    cells.text(row.file_name);
+    cells.number(Some(locator.offset));
+    cells.number(locator.length);
+    cells.text(row.capture.record_id);
+}
+
+fn group_cells(row: &Row<'_>, cells: &mut impl Cells, scratch: &mut Vec<u8>) {
+    let fate = row.fate;
+    cells.number(Some(fate.group_id).filter(|id| *id > 0));
+    cells.number(Some(fate.group_size));
+    cells.text(role_name(fate.role).as_bytes());
+    cells.text(fate.sameness.map_or("", sameness_name).as_bytes());
+    cells.list(fate.evidence.iter().copied().map(evidence_name), b'>');
+    scratch.clear();
+    if let Some(place) = row.joined_to {
+        scratch.extend_from_slice(place.file_name);
+        scratch.push(b':');
+        super::text::push_decimal(place.offset, scratch);
+    }
+    cells.text(scratch);
+    cells.list(fate.conflicts.iter().map(Conflict::code), b';');
+    scratch.clear();
+    for (flag, name) in FLAGS {
+        if row.flags.contains(flag) {
+            if !scratch.is_empty() {
+                scratch.push(b';');
+            }
+            scratch.extend_from_slice(name);
+        }
+    }
+    cells.text(scratch);
+}
+
+/// `flags`, in their order.
+const FLAGS: [(RowFlags, &[u8]); 4] = [
+    (RowFlags::ROUTE, b"route"),
+    (RowFlags::CREDENTIALS, b"credentials"),
+    (RowFlags::SIGNED, b"signed"),
+    (RowFlags::SEEN_BEFORE, b"seen-before"),
+];
+
+fn capture_cells(row: &Row<'_>, cells: &mut impl Cells, scratch: &mut Vec<u8>) {
+    let capture = &row.capture;
+    uri(capture.target_uri, cells, scratch);
+    uri(row.key_text, cells, scratch);
+    cells.list(row.rules.iter().map(Rule::name), b';');
+    scratch.clear();
+    capture.date.write_rfc3339(scratch);
+    cells.text(scratch);
+    cells.text(capture.record_type.name().as_bytes());
+    cells.text(capture.method.name);
+    cells.number(capture.status.map(u64::from));
+    cells.text(capture.mime);
+    cells.text(capture.language);
+}
+
+fn digest_cells(row: &Row<'_>, cells: &mut impl Cells, scratch: &mut Vec<u8>) {
+    let payload = &row.capture.payload;
+    digest_cell(payload.digest.as_ref(), cells, scratch);
+    cells.text(payload.declared_text);
+    cells.text(digest_status_name(payload.status).as_bytes());
+    digest_cell(payload.decoded.as_ref(), cells, scratch);
+    cells.number(payload.bytes);
+    cells.text(match payload.completeness {
+        Completeness::Cut if row.capture.truncated.is_empty() => b"cut",
+        _ => row.capture.truncated,
+    });
+}
+
+fn digest_cell(digest: Option<&Digest>, cells: &mut impl Cells, scratch: &mut Vec<u8>) {
+    scratch.clear();
+    if let Some(digest) = digest {
+        push_digest(digest, scratch);
+    }
+    cells.text(scratch);
+}
+
+fn pointer_cells(row: &Row<'_>, cells: &mut impl Cells, scratch: &mut Vec<u8>) {
+    for pointer in [
+        row.redirect_to,
+        row.final_url,
+        row.canonical,
+        row.keeper_url,
+    ] {
+        uri(pointer, cells, scratch);
+    }
+    let fate = row.fate;
+    for (mark, group) in [
+        (b'u', fate.url_group),
+        (b'c', fate.content_group),
+        (b'p', fate.page_group),
+    ] {
+        scratch.clear();
+        if let Some(id) = group {
+            push_group(mark, id, scratch);
+        }
+        cells.text(scratch);
+    }
+}
+
+/// A URI cell, without its secrets. `@` is rare, so most are written from where they are.
+fn uri(uri: &[u8], cells: &mut impl Cells, scratch: &mut Vec<u8>) {
+    if memchr::memchr(b'@', uri).is_none() {
+        return cells.text(uri);
+    }
+    scratch.clear();
+    push_redacted(uri, scratch);
+    cells.text(scratch);
+}
+
+/// `u`, `c` or `p` and 16 hex digits.
+fn push_group(mark: u8, id: u64, out: &mut Vec<u8>) {
+    let mut hex = [0; 16];
+    data_encoding::HEXLOWER.encode_mut(&id.to_be_bytes(), &mut hex);
+    out.push(mark);
+    out.extend_from_slice(&hex);
+}

@@ -1,0 +1,109 @@
+//! The report: rows as lines, and lines into an output.
+
+use super::output::{Finished, Output, Target};
+use super::row::{COLUMNS, Cells, Row, write_cells};
+use super::{Escape, Format, csv, jsonl};
+use crate::Result;
+
+/// Makes lines of rows; one per thread, since it holds the scratch buffer.
+#[derive(Clone, Debug)]
+pub struct Lines {
+    format: Format,
+    escape: Escape,
+    scratch: Vec<u8>,
+}
+
+impl Lines {
+    /// Lines of a report in this form.
+    #[must_use]
+    pub fn new(format: Format, escape: Escape) -> Self {
+        Self {
+            format,
+            escape,
+            scratch: Vec::new(),
+        }
+    }
+
+    /// Appends what stands before the first row.
+    pub fn push_header(&self, out: &mut Vec<u8>) {
+        if self.format == Format::Csv {
+            let mut line = csv::Line::new(out, self.escape);
+            for column in COLUMNS {
+                line.text(column.as_bytes());
+            }
+            line.end();
+        }
+    }
+
+    /// Appends one row.
+    pub fn push(&mut self, row: &Row<'_>, out: &mut Vec<u8>) {
+        match self.format {
+            Format::Csv => {
+                let mut line = csv::Line::new(out, self.escape);
+                write_cells(row, &mut line, &mut self.scratch);
+                line.end();
+            }
+            Format::Jsonl => {
+                let mut line = jsonl::Line::new(out);
+                write_cells(row, &mut line, &mut self.scratch);
+                line.end(row, &mut self.scratch);
+            }
+        }
+    }
+}
+
+/// A report that is being written.
+#[derive(Debug)]
+pub struct Report {
+    output: Output,
+    lines: Lines,
+    line: Vec<u8>,
+    n_rows: u64,
+}
+
+impl Report {
+    /// Starts the report, with its header.
+    ///
+    /// # Errors
+    /// As [`Output::create`].
+    pub fn create(target: &Target, lines: Lines) -> Result<Self> {
+        let mut output = Output::create(target)?;
+        let mut line = Vec::new();
+        lines.push_header(&mut line);
+        output.put(&line)?;
+        Ok(Self {
+            output,
+            lines,
+            line,
+            n_rows: 0,
+        })
+    }
+
+    /// Adds a row.
+    ///
+    /// # Errors
+    /// As [`Output::put`].
+    pub fn put(&mut self, row: &Row<'_>) -> Result<()> {
+        self.line.clear();
+        self.lines.push(row, &mut self.line);
+        self.n_rows += 1;
+        self.output.put(&self.line)
+    }
+
+    /// Adds rows whose lines another thread has made.
+    ///
+    /// # Errors
+    /// As [`Output::put`].
+    pub fn put_lines(&mut self, lines: &[u8], n_rows: u64) -> Result<()> {
+        self.n_rows += n_rows;
+        self.output.put(lines)
+    }
+
+    /// Brings the report to disk; says how many rows it has.
+    ///
+    /// # Errors
+    /// As [`Output::finish`].
+    pub fn finish(self) -> Result<(Finished, u64)> {
+        Ok((self.output.finish()?, self.n_rows))
+    }
+}
