@@ -1,6 +1,9 @@
 //! Comparison keys: XXH3-128 of what a policy makes of a target URI. There is no way back to a URL.
 
 use crate::policy::{Policy, RuleSet};
+use crate::uri::Normalizer;
+
+pub use crate::uri::Kind;
 
 /// What two captures of one resource have in common under a policy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -25,21 +28,29 @@ impl ComparisonKey {
             check: (hash >> 64) as u64,
         }
     }
-}
 
-/// What sort of URI it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
-    /// `http` or `https` with a valid host.
-    Http,
-    /// Another scheme: `dns:`, `urn:`, `ftp:`.
-    OtherScheme,
-    /// Not a URI that a browser would send: the bytes themselves are the key.
-    Opaque,
+    /// The key of a capture that was not a GET: its URL's key, the method, and a hash of the body of
+    /// the request. That of a GET is its URL's own.
+    #[must_use]
+    pub fn with_method(self, method: &[u8], body_hash: u128) -> Self {
+        if method == b"GET" {
+            return self;
+        }
+        let mut bytes = [0; 48];
+        bytes[..8].copy_from_slice(&self.key.to_le_bytes());
+        bytes[8..16].copy_from_slice(&self.check.to_le_bytes());
+        bytes[16..32].copy_from_slice(&body_hash.to_le_bytes());
+        bytes[32..].copy_from_slice(&xxhash_rust::xxh3::xxh3_128(method).to_le_bytes());
+        Self::of(&bytes)
+    }
 }
 
 /// What a policy makes of one target URI.
 #[derive(Clone, Copy, Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "four facts that do not exclude each other"
+)]
 pub struct Keyed<'a> {
     /// The bytes that were hashed; not for fetching. User info stands in it in clear.
     pub text: &'a [u8],
@@ -63,13 +74,17 @@ pub struct Keyed<'a> {
 #[derive(Debug)]
 pub struct Keyer<'p> {
     policy: &'p Policy,
+    normalizer: Normalizer,
 }
 
 impl<'p> Keyer<'p> {
     /// A keyer for `policy`.
     #[must_use]
     pub fn new(policy: &'p Policy) -> Self {
-        Self { policy }
+        Self {
+            policy,
+            normalizer: Normalizer::default(),
+        }
     }
 
     /// The policy in force.
@@ -80,15 +95,16 @@ impl<'p> Keyer<'p> {
 
     /// The key of `target_uri`; total: every byte string has one.
     pub fn key<'a>(&'a mut self, target_uri: &'a [u8]) -> Keyed<'a> {
+        let normalized = self.normalizer.normalize(self.policy.plan(), target_uri);
         Keyed {
-            text: target_uri,
-            key: ComparisonKey::of(target_uri),
-            kind: Kind::Http,
-            fired: RuleSet::default(),
-            is_route: false,
-            has_credentials: false,
-            is_signed: false,
-            in_scope: true,
+            text: normalized.text,
+            key: ComparisonKey::of(normalized.text),
+            kind: normalized.kind,
+            fired: normalized.fired,
+            is_route: normalized.is_route,
+            has_credentials: normalized.has_credentials,
+            is_signed: normalized.is_signed,
+            in_scope: normalized.in_scope,
         }
     }
 }

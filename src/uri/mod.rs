@@ -1,1 +1,120 @@
-//! Contract pending.
+//! Target URIs as bytes: components, percent-encoding, path, host, query, and the one text of all
+//! forms of a URI under a plan.
+//!
+//! Knows byte strings and `policy`; must never import captures, files or evidence.
+
+mod core;
+mod dots;
+mod host;
+mod normalizer;
+mod parts;
+mod percent;
+mod query;
+mod reference;
+mod table;
+
+pub use normalizer::{Normalized, Normalizer};
+pub use reference::resolve;
+
+use parts::Parts;
+
+/// What sort of URI it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// `http` or `https` with a valid host.
+    Http,
+    /// Another scheme: `dns:`, `urn:`, `ftp:`.
+    OtherScheme,
+    /// Not a URI that a browser would send: the bytes themselves are the key.
+    Opaque,
+}
+
+/// The host of a key text, without user info and port; empty if it has none.
+#[must_use]
+pub fn host_of(key_text: &[u8]) -> &[u8] {
+    Parts::of(key_text).host
+}
+
+/// The path of a key text: what stands between authority and query.
+#[must_use]
+pub fn path_of(key_text: &[u8]) -> &[u8] {
+    Parts::of(key_text).path
+}
+
+/// The label in front of the public suffix, and that suffix; the host itself if it is an address or
+/// nothing but a suffix.
+#[must_use]
+pub fn registrable_domain(host: &[u8]) -> &[u8] {
+    if host.starts_with(b"[") || host::ends_in_number(host) {
+        return host;
+    }
+    psl::domain(host).map_or(host, |domain| domain.as_bytes())
+}
+
+/// Writes path and query without tracking and session parameters: two URLs of one host are
+/// unrelated if these differ.
+pub fn unrelated_form(key_text: &[u8], out: &mut Vec<u8>) {
+    out.clear();
+    let parts = Parts::of(key_text);
+    out.extend_from_slice(parts.path);
+    let mut delimiter = b'?';
+    for param in parts.query.into_iter().flat_map(query::params) {
+        if !query::is_tracking(param) && !query::is_session(param) {
+            out.push(delimiter);
+            out.extend_from_slice(param);
+            delimiter = b'&';
+        }
+    }
+}
+
+/// Appends `text`, a target URI or a key text, with `***` in place of its user info.
+///
+/// ```
+/// # use crawl_dedupe::uri;
+/// let mut out = Vec::new();
+/// uri::write_redacted(b"http://user:secret@example.org/", &mut out);
+/// assert_eq!(out, b"http://***@example.org/");
+/// ```
+pub fn write_redacted(text: &[u8], out: &mut Vec<u8>) {
+    match parts::userinfo_range(text) {
+        Some(range) => {
+            out.extend_from_slice(&text[..range.start]);
+            out.extend_from_slice(b"***");
+            out.extend_from_slice(&text[range.end..]);
+        }
+        None => out.extend_from_slice(text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_registrable_domain_is_one_label_more_than_its_suffix() {
+        let check = |host: &[u8], expected: &[u8]| assert_eq!(registrable_domain(host), expected);
+        check(b"a.b.example.co.uk", b"example.co.uk");
+        check(b"example.org.", b"example.org.");
+        check(b"co.uk", b"co.uk");
+        check(b"127.0.0.1", b"127.0.0.1");
+        check(b"[::1]", b"[::1]");
+        check(b"localhost", b"localhost");
+        check(b"", b"");
+    }
+
+    #[test]
+    fn related_urls_differ_in_trackers_and_sessions_only() {
+        let check = |text: &[u8], expected: &[u8]| {
+            let mut out = b"x".to_vec();
+            unrelated_form(text, &mut out);
+            assert_eq!(
+                out.escape_ascii().to_string(),
+                expected.escape_ascii().to_string()
+            );
+        };
+        check(b"http://a/b?utm_source=x&id=1&sid=01234567", b"/b?id=1");
+        check(b"http://a/b?utm_source=x", b"/b");
+        check(b"http://a/b", b"/b");
+        check(b"http://a/b?", b"/b?");
+    }
+}

@@ -3,3 +3,5 @@
 mod architecture;
 mod expect;
 mod report;
+mod shared;
+mod uri;

@@ -1,0 +1,193 @@
+//! The host (RFC 3986 §3.2.2, WHATWG URL "host parsing"): ordinary names here, the rest through
+//! `idna` and `url`. Must never know paths or queries.
+
+use std::net::Ipv6Addr;
+
+use url::Host;
+
+use crate::policy::plan::Base;
+use crate::policy::{Rule, RuleSet};
+use crate::uri::percent::decoded;
+use crate::uri::table::{SUB_DELIMS, UNRESERVED, is, is_reg_name};
+
+/// A host that no browser would ask for: the URL is of kind opaque.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Invalid;
+
+/// Writes `host` as all its forms are written, and says which rules changed it.
+///
+/// `WWW.Example.COM` is `www.example.com` and `bücher.example` is `xn--bcher-kva.example`; under
+/// browser rules `0x7f.1` is `127.0.0.1`. Not merged: `example.com.` (a trailing dot is another
+/// name to a resolver), `my_host` and `myhost`.
+pub(crate) fn write(host: &[u8], base: Base, out: &mut Vec<u8>) -> Result<RuleSet, Invalid> {
+    let start = out.len();
+    if host.starts_with(b"[") {
+        write_literal(host, base, out)?;
+    } else if needs_idna(host) {
+        let bytes: Vec<u8> = decoded(host).collect();
+        let name = idna::domain_to_ascii_cow(&bytes, idna::AsciiDenyList::URL);
+        out.extend_from_slice(name.map_err(|_| Invalid)?.as_bytes());
+    } else {
+        out.extend(host.iter().map(u8::to_ascii_lowercase));
+    }
+    let mut fired = RuleSet::EMPTY;
+    if host.iter().any(u8::is_ascii_uppercase) {
+        fired.insert(Rule::HostCase);
+    }
+    if !out[start..].eq_ignore_ascii_case(host) {
+        let is_literal = host.starts_with(b"[");
+        fired.insert(if is_literal {
+            Rule::HostIp
+        } else {
+            Rule::HostIdna
+        });
+    }
+    if host.starts_with(b"[") {
+        return Ok(fired);
+    }
+    if out.len() == start || !out[start..].iter().all(|byte| is_reg_name(*byte)) {
+        return Err(Invalid);
+    }
+    if base == Base::Browser && ends_in_number(&out[start..]) && rewrite_ipv4(out, start)? {
+        fired.insert(Rule::HostIp);
+    }
+    Ok(fired)
+}
+
+/// Whether lower-casing is not all that a name needs.
+pub(crate) fn needs_idna(host: &[u8]) -> bool {
+    host.iter().any(|byte| *byte >= 0x80 || *byte == b'%')
+        || host
+            .windows(4)
+            .any(|four| four.eq_ignore_ascii_case(b"xn--"))
+}
+
+/// Whether the last label is a number as browsers read it, so that the host is an IPv4 address or none.
+pub(crate) fn ends_in_number(host: &[u8]) -> bool {
+    let host = host.strip_suffix(b".").unwrap_or(host);
+    let last = host.rsplit(|byte| *byte == b'.').next().unwrap_or(host);
+    if last.is_empty() {
+        return false;
+    }
+    match last {
+        [b'0', b'x' | b'X', digits @ ..] => digits.iter().all(u8::is_ascii_hexdigit),
+        _ => last.iter().all(u8::is_ascii_digit),
+    }
+}
+
+/// Turns the IPv4 address that starts at `start` into dotted decimals; says whether it was not.
+fn rewrite_ipv4(out: &mut Vec<u8>, start: usize) -> Result<bool, Invalid> {
+    let text = std::str::from_utf8(&out[start..]).map_err(|_| Invalid)?;
+    let Ok(Host::Ipv4(address)) = Host::parse(text) else {
+        return Err(Invalid);
+    };
+    let decimal = address.to_string();
+    let changed = decimal != text;
+    out.truncate(start);
+    out.extend_from_slice(decimal.as_bytes());
+    Ok(changed)
+}
+
+/// Writes what stands in brackets: as browsers do, or in lower case.
+fn write_literal(host: &[u8], base: Base, out: &mut Vec<u8>) -> Result<(), Invalid> {
+    let text = std::str::from_utf8(host).map_err(|_| Invalid)?;
+    let inner = text
+        .strip_prefix('[')
+        .and_then(|rest| rest.strip_suffix(']'))
+        .ok_or(Invalid)?;
+    if base == Base::Browser {
+        let parsed = Host::parse(text).map_err(|_| Invalid)?;
+        out.extend_from_slice(parsed.to_string().as_bytes());
+        return Ok(());
+    }
+    if inner.parse::<Ipv6Addr>().is_err() && !is_future(inner.as_bytes()) {
+        return Err(Invalid);
+    }
+    out.extend(host.iter().map(u8::to_ascii_lowercase));
+    Ok(())
+}
+
+/// `"v" 1*HEXDIG "." 1*( unreserved / sub-delims / ":" )`.
+fn is_future(inner: &[u8]) -> bool {
+    let Some((b'v' | b'V', rest)) = inner.split_first() else {
+        return false;
+    };
+    let Some(dot) = memchr::memchr(b'.', rest) else {
+        return false;
+    };
+    let (version, address) = (&rest[..dot], &rest[dot + 1..]);
+    !version.is_empty()
+        && version.iter().all(u8::is_ascii_hexdigit)
+        && !address.is_empty()
+        && address
+            .iter()
+            .all(|byte| is(*byte, UNRESERVED | SUB_DELIMS) || *byte == b':')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(base: Base, input: &str, expected: Option<&str>) {
+        let mut out = Vec::new();
+        let written = write(input.as_bytes(), base, &mut out).ok();
+        let text = written.map(|_| String::from_utf8(out.clone()).unwrap());
+        assert_eq!(text.as_deref(), expected, "{input}");
+        if expected.is_some() {
+            let mut again = Vec::new();
+            assert_eq!(write(&out, base, &mut again), Ok(RuleSet::EMPTY));
+            assert_eq!(again, out);
+        }
+    }
+
+    #[test]
+    fn names_are_lower_case_and_keep_their_dots() {
+        for base in [Base::Grammar, Base::Browser] {
+            check(base, "WWW.Example.COM", Some("www.example.com"));
+            check(base, "example.com.", Some("example.com."));
+            check(base, "my_host.a--b", Some("my_host.a--b"));
+            check(base, "", None);
+            check(base, "a b", None);
+            check(base, "a{b", None);
+            check(base, "a[b", None);
+        }
+    }
+
+    #[test]
+    fn names_outside_ascii_go_through_uts46() {
+        for base in [Base::Grammar, Base::Browser] {
+            check(base, "Bücher.example", Some("xn--bcher-kva.example"));
+            check(base, "b%C3%BCcher.example", Some("xn--bcher-kva.example"));
+            check(base, "faß.de", Some("xn--fa-hia.de"));
+            check(base, "ex%41mple.org", Some("example.org"));
+            check(base, "a%2fb", None);
+            check(base, "%ff", None);
+            check(base, "xn--a", None);
+            check(base, "\u{ad}", None);
+        }
+    }
+
+    #[test]
+    fn numbers_are_addresses_to_browsers_only() {
+        check(Base::Browser, "0x7f.1", Some("127.0.0.1"));
+        check(Base::Browser, "127.0.0.1.", Some("127.0.0.1"));
+        check(Base::Browser, "0300.168.0.1", Some("192.168.0.1"));
+        check(Base::Browser, "1.2.3.256", None);
+        check(Base::Browser, "a.1", None);
+        check(Base::Browser, "１２7.1", Some("127.0.0.1"));
+        check(Base::Grammar, "0x7F.1", Some("0x7f.1"));
+        check(Base::Grammar, "1.2.3.256", Some("1.2.3.256"));
+    }
+
+    #[test]
+    fn literals_have_one_text_to_browsers() {
+        check(Base::Browser, "[2001:DB8:0::A]", Some("[2001:db8::a]"));
+        check(Base::Browser, "[::127.0.0.1]", Some("[::7f00:1]"));
+        check(Base::Browser, "[v1.a]", None);
+        check(Base::Browser, "[::1%25eth0]", None);
+        check(Base::Grammar, "[2001:DB8:0::A]", Some("[2001:db8:0::a]"));
+        check(Base::Grammar, "[V1.A:b]", Some("[v1.a:b]"));
+        check(Base::Grammar, "[::g]", None);
+        check(Base::Grammar, "[::1]x", None);
+    }
+}

@@ -1,0 +1,92 @@
+//! From a target URI to the text that is hashed: the fast path, else the core, then the bets.
+
+use crate::policy::RuleSet;
+use crate::policy::plan::{Base, Plan};
+use crate::uri::core::{self, Settings};
+use crate::uri::parts::{self, Parts};
+use crate::uri::{Kind, query};
+
+/// What a plan makes of one target URI.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "four facts that do not exclude each other"
+)]
+pub struct Normalized<'a> {
+    /// The bytes to be hashed: a slice of the input wherever that is possible.
+    pub text: &'a [u8],
+    /// What sort of URI it is.
+    pub kind: Kind,
+    /// Steps and bets that changed something.
+    pub fired: RuleSet,
+    /// The fragment starts with `!` or `/`.
+    pub is_route: bool,
+    /// There is non-empty user info.
+    pub has_credentials: bool,
+    /// The query has a signature parameter.
+    pub is_signed: bool,
+    /// Whether the plan's scope admits it.
+    pub in_scope: bool,
+}
+
+/// The buffers that normalization reuses from one URL to the next.
+#[derive(Debug, Default)]
+pub struct Normalizer {
+    /// The text under work.
+    text: Vec<u8>,
+    /// Its next form.
+    next: Vec<u8>,
+}
+
+impl Normalizer {
+    /// What `plan` makes of `input`; total, and it allocates nothing once its buffers have grown,
+    /// hosts that need `idna` or `url` apart.
+    pub fn normalize<'a>(&'a mut self, plan: &Plan, input: &'a [u8]) -> Normalized<'a> {
+        let settings = Settings {
+            base: plan.base,
+            fragment: plan.fragment,
+        };
+        if let Base::Parity(_) = plan.base {
+            return parity(input);
+        }
+        let outcome = core::write(input, settings, &mut self.next, &mut self.text);
+        let text = if self.text == input {
+            input
+        } else {
+            &self.text
+        };
+        let parts = Parts::of(text);
+        Normalized {
+            text,
+            kind: outcome.kind,
+            fired: outcome.fired,
+            is_route: outcome.is_route,
+            has_credentials: match outcome.kind {
+                Kind::Opaque => parts::userinfo_range(text).is_some(),
+                _ => parts.userinfo.is_some_and(|userinfo| !userinfo.is_empty()),
+            },
+            is_signed: outcome.kind != Kind::Opaque && parts.query.is_some_and(query::is_signed),
+            in_scope: in_scope(plan, outcome.kind, &parts),
+        }
+    }
+}
+
+/// Whether the plan's scope admits a text of the core; never one of kind opaque, which has no host.
+fn in_scope(plan: &Plan, kind: Kind, parts: &Parts<'_>) -> bool {
+    plan.scope.as_ref().is_none_or(|scope| {
+        kind != Kind::Opaque && scope.admits(parts.scheme, parts.host, parts.port_in_force())
+    })
+}
+
+/// What another library would give. Until its port is here, the input itself.
+fn parity(input: &[u8]) -> Normalized<'_> {
+    Normalized {
+        text: input,
+        kind: Kind::Opaque,
+        fired: RuleSet::EMPTY,
+        is_route: false,
+        has_credentials: parts::userinfo_range(input).is_some(),
+        is_signed: false,
+        in_scope: true,
+    }
+}
