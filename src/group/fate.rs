@@ -166,6 +166,9 @@ impl Conflict {
 pub struct Conflicts(u32);
 
 impl Conflicts {
+    /// None.
+    pub const NONE: Self = Self(0);
+
     /// Adds one.
     pub fn insert(&mut self, conflict: Conflict) {
         self.0 |= 1 << conflict as u32;
@@ -260,6 +263,14 @@ pub enum Keep {
     Latest,
     /// The one with the shortest target URI.
     ShortestUrl,
+}
+
+impl Thresholds {
+    /// Whether `evidence` joins pages.
+    #[must_use]
+    pub fn names(&self, evidence: Evidence) -> bool {
+        self.evidence.contains(&evidence)
+    }
 }
 
 impl Default for Thresholds {

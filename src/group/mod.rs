@@ -1,15 +1,28 @@
 //! Which captures are the same: ends, groups, keepers and roles.
 
+mod content;
+mod cost;
 mod ends;
 mod fate;
+mod judge;
+mod keeper;
+mod order;
+mod page;
+mod place;
+mod tally;
+mod way;
 
 pub use ends::{Ends, Facts, Hop};
 pub use fate::{
     Conflict, Conflicts, Counts, End, Evidence, Fate, Keep, Role, Sameness, Thresholds,
 };
 
-use crate::catalog::{Catalog, RowId};
+use crate::catalog::{Catalog, RowFlags, RowId};
 use crate::key::ComparisonKey;
+use content::Contents;
+use place::Place;
+use tally::Passes;
+use way::Ways;
 
 /// Where a URL stands among others, as hashes: what boilerplate is judged by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -56,51 +69,144 @@ pub enum Listing {
 #[derive(Debug)]
 pub struct Groups {
     ends: Ends,
+    contents: Contents,
+    thresholds: Thresholds,
+    places: Vec<Place>,
     order: Vec<RowId>,
+    /// Captures of each group, by its id.
+    sizes: Vec<u32>,
     counts: Counts,
+}
+
+/// What every step of grouping reads.
+#[derive(Clone, Copy)]
+struct Basis<'a> {
+    catalog: &'a Catalog,
+    ends: &'a Ends,
+    contents: &'a Contents,
+    thresholds: &'a Thresholds,
 }
 
 impl Groups {
     /// Groups all captures of `catalog`, whose ends are `ends`.
     #[must_use]
-    pub fn of(catalog: &Catalog, ends: Ends, _thresholds: &Thresholds, _urls: &Urls<'_>) -> Self {
+    pub fn of(catalog: &Catalog, ends: Ends, thresholds: &Thresholds, urls: &Urls<'_>) -> Self {
+        let mut places = vec![Place::ALONE; catalog.len()];
+        let mut content_groups = 0;
+        let contents = Contents::of(catalog, &ends, |label, group| {
+            content_groups += 1;
+            for (_, row) in group {
+                places[row.index()].content = label;
+            }
+        });
+        let basis = Basis {
+            catalog,
+            ends: &ends,
+            contents: &contents,
+            thresholds,
+        };
+        for (row, place) in catalog.ids().zip(&mut places) {
+            place.conflicts = ends.conflicts(row);
+            if basis.is_out_of_scope(row) {
+                place.conflicts.insert(Conflict::OutOfScope);
+            }
+        }
+        let ways = Ways::of(basis);
+        let boilerplate = page::boilerplate(basis, urls);
+        let paged = page::paged(basis, &ways);
+        let page_groups = place::place_pages(basis, &paged, &boilerplate, &mut places);
+        drop(paged);
+        let keys = place::place_urls(basis, &mut places);
+        place::judge(basis, &ways, urls, &mut places);
+        drop(ways);
+        let passes = Passes {
+            keys,
+            redundant: cost::redundant(basis, &mut places),
+            content_groups,
+            page_groups,
+            boilerplate_contents: boilerplate.len() as u64,
+        };
+        let counts = tally::tally(basis, &places, passes);
+        let (order, sizes) = order::arrange(catalog, &mut places);
         Self {
             ends,
-            order: catalog.ids().collect(),
-            counts: Counts::default(),
+            contents,
+            thresholds: thresholds.clone(),
+            places,
+            order,
+            sizes,
+            counts,
         }
     }
 
     /// What becomes of one capture.
     #[must_use]
-    pub fn fate(&self, _catalog: &Catalog, row: RowId) -> Fate {
+    pub fn fate(&self, catalog: &Catalog, row: RowId) -> Fate {
+        let place = &self.places[row.index()];
+        let basis = Basis {
+            catalog,
+            ends: &self.ends,
+            contents: &self.contents,
+            thresholds: &self.thresholds,
+        };
+        let keeper = place.keeper.filter(|keeper| *keeper != row);
+        let joined = keeper.map(|keeper| match place.page {
+            0 => basis.joined_by_key(row, keeper, place.role),
+            _ => basis.joined_by_page(row, keeper, place.role),
+        });
+        let (evidence, joined_to) = joined.map_or((Vec::new(), None), |(evidence, first)| {
+            (evidence, Some(first))
+        });
+        let label = |label: u64| Some(label).filter(|label| *label != 0);
         Fate {
-            group_id: 0,
-            group_size: 1,
-            role: Role::Unique,
-            sameness: None,
-            evidence: Vec::new(),
-            joined_to: None,
-            conflicts: self.ends.conflicts(row),
-            keeper: None,
+            group_id: u64::from(place.group_id),
+            group_size: match place.group_id {
+                0 => 1,
+                id => u64::from(self.sizes[id as usize]),
+            },
+            role: place.role,
+            sameness: keeper.map(|keeper| basis.sameness(row, keeper)),
+            evidence,
+            joined_to,
+            conflicts: place.conflicts,
+            keeper: place.keeper,
             end: self.ends.end(row),
-            url_group: None,
-            content_group: None,
-            page_group: None,
+            url_group: label(place.url),
+            content_group: label(place.content),
+            page_group: label(place.page),
         }
     }
 
     /// The rows that `listing` admits, in output order.
-    pub fn listing(&self, _listing: Listing) -> impl Iterator<Item = RowId> + '_ {
-        self.order.iter().copied()
+    pub fn listing(&self, listing: Listing) -> impl Iterator<Item = RowId> + '_ {
+        self.order.iter().copied().filter(move |row| {
+            let place = &self.places[row.index()];
+            !place.conflicts.is_empty()
+                || match listing {
+                    Listing::Url => place.url != 0,
+                    Listing::Page => place.page != 0,
+                    Listing::All => place.url != 0 || place.page != 0,
+                    Listing::WithUnique => true,
+                }
+        })
     }
 
     /// The captures to which one leads, hop by hop to its end; empty for one that is its own end.
+    ///
+    /// Where a hop was not followed it ends before that hop; a loop is gone round once.
     #[must_use]
     pub fn chain(&self, row: RowId) -> Vec<RowId> {
+        let last = match self.ends.end(row) {
+            End::Unfollowed(last) => Some(last),
+            _ => None,
+        };
         let mut chain = Vec::new();
+        let mut seen = std::collections::HashSet::from([row]);
         let mut at = row;
-        while let Some(hop) = self.ends.hop(at) {
+        while let Some(hop) = self.ends.hop(at).filter(|_| Some(at) != last) {
+            if !seen.insert(hop.to) {
+                break;
+            }
             chain.push(hop.to);
             at = hop.to;
         }

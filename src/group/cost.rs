@@ -1,0 +1,75 @@
+//! What the duplicates cost: bytes that a crawl would be smaller by.
+
+use super::content::ContentId;
+use super::place::Place;
+use super::{Basis, Conflict, Role, RowFlags};
+use crate::capture::RecordType;
+use crate::catalog::RowId;
+
+/// Bytes of redundant rows, and the rows of unknown cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Redundant {
+    pub(super) bytes: u64,
+    pub(super) unknown: u64,
+}
+
+/// Rows of which one a keeper and payload must stay.
+type Spared = (RowId, ContentId, RowId);
+
+/// Sums up redundant bytes; marks the rows whose payload no other record keeps.
+///
+/// A keeper has its own payload only: of duplicates that decode to the same, one of each further
+/// payload is no redundant copy. A keeper that is a revisit has none at all.
+pub(super) fn redundant(basis: Basis<'_>, places: &mut [Place]) -> Redundant {
+    let mut sum = Redundant::default();
+    let mut others: Vec<Spared> = Vec::new();
+    for (index, place) in places.iter().enumerate() {
+        let id = RowId::from_index(index);
+        let Some(keeper) = place.keeper.filter(|_| place.role == Role::Duplicate) else {
+            continue;
+        };
+        let is_revisit = |id| basis.catalog.row(id).record_type == RecordType::Revisit;
+        if is_revisit(id) || place.is_both_empty {
+            continue;
+        }
+        let (own, kept) = (basis.payload(id), basis.payload(keeper));
+        if own == kept && !is_revisit(keeper) {
+            sum.add(basis, id);
+        } else {
+            others.push((keeper, own, id));
+        }
+    }
+    others.sort_unstable();
+    for others in others.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
+        let (keeper, payload, _) = others[0];
+        let spared = basis.keeper(others.iter().map(|other| other.2));
+        for (_, _, id) in others.iter().filter(|other| Some(other.2) != spared) {
+            sum.add(basis, *id);
+        }
+        if let Some(spared) = spared
+            && payload != basis.payload(keeper)
+        {
+            places[spared.index()]
+                .conflicts
+                .insert(Conflict::EncodingDiffers);
+        }
+    }
+    sum
+}
+
+impl Redundant {
+    fn add(&mut self, basis: Basis<'_>, id: RowId) {
+        let row = basis.catalog.row(id);
+        if row.length == 0 || row.flags.contains(RowFlags::SHARES_MEMBER) {
+            self.unknown += 1;
+        } else {
+            self.bytes = self.bytes.saturating_add(row.length);
+        }
+    }
+}
+
+impl Basis<'_> {
+    fn payload(&self, row: RowId) -> ContentId {
+        self.contents.payload(row, &self.ends.facts(row))
+    }
+}

@@ -1,0 +1,117 @@
+//! Page groups: captures whose ends carry one content, and contents that are too common to say so.
+
+use super::content::{ContentId, is_usable};
+use super::keeper::{base_name, is_success_or_unknown};
+use super::way::Ways;
+use super::{Basis, Evidence, RowFlags, Urls};
+use crate::catalog::RowId;
+use rayon::prelude::*;
+
+/// Registrable domains beyond which a content is boilerplate.
+const BOILERPLATE_DOMAINS: usize = 50;
+
+/// What an end carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum PageContent {
+    /// A digest.
+    Digest(ContentId),
+    /// No usable digest: a content of its own, which only pointers share.
+    Own(RowId),
+}
+
+/// Rows with their page contents, in this order; one run of equal contents is one page.
+pub(super) type Paged = (PageContent, RowId);
+
+impl Basis<'_> {
+    /// What the page of `row` carries; `None` for a capture that joins no page.
+    pub(super) fn page_content(&self, ways: &Ways, row: RowId) -> Option<PageContent> {
+        let answer = self.ends.facts(ways.first_answer(row));
+        let is_admitted = !self.is_out_of_scope(row)
+            && is_success_or_unknown(answer.status)
+            && self.trusts(ways, row);
+        is_admitted.then(|| {
+            let stand = ways.stand(row);
+            self.named_content(stand)
+                .map_or(PageContent::Own(stand), PageContent::Digest)
+        })
+    }
+
+    /// What a capture carries by the digests that are named as evidence.
+    pub(super) fn named_content(&self, row: RowId) -> Option<ContentId> {
+        let facts = self.ends.facts(row);
+        let names = |evidence| self.thresholds.names(evidence);
+        if !is_usable(&facts) {
+            None
+        } else if names(Evidence::Decoded) {
+            Some(self.contents.decoded(row, &facts))
+        } else {
+            names(Evidence::Digest).then(|| self.contents.payload(row, &facts))
+        }
+    }
+
+    pub(super) fn is_out_of_scope(&self, row: RowId) -> bool {
+        self.catalog.row(row).flags.contains(RowFlags::OUT_OF_SCOPE)
+    }
+
+    /// An id for a content without digest, made from base name, ordinal and URL.
+    pub(super) fn own_label(&self, end: RowId) -> u64 {
+        let row = self.catalog.row(end);
+        let mut hasher = xxhash_rust::xxh3::Xxh3::new();
+        hasher.update(base_name(self.catalog.file_name(row.file)));
+        // No name of a file has a zero byte, so that the parts cannot be read in another way.
+        hasher.update(&[0]);
+        hasher.update(&row.ordinal.to_le_bytes());
+        hasher.update(self.catalog.target_uri(end));
+        hasher.digest().max(1)
+    }
+}
+
+/// All rows that may join pages, sorted by page content.
+pub(super) fn paged(basis: Basis<'_>, ways: &Ways) -> Vec<Paged> {
+    let mut paged: Vec<Paged> = (0..basis.catalog.len())
+        .into_par_iter()
+        .map(RowId::from_index)
+        .filter_map(|row| Some((basis.page_content(ways, row)?, row)))
+        .collect();
+    paged.par_sort_unstable();
+    paged
+}
+
+/// The contents, sorted, that more unrelated URLs share than one page can have.
+pub(super) fn boilerplate(basis: Basis<'_>, urls: &Urls<'_>) -> Vec<ContentId> {
+    let mut carried: Vec<(ContentId, RowId)> = (0..basis.catalog.len())
+        .into_par_iter()
+        .map(RowId::from_index)
+        // What a redirect says of itself is no page.
+        .filter(|row| !(300..400).contains(&basis.ends.facts(*row).status))
+        .filter_map(|row| Some((basis.named_content(row)?, row)))
+        .collect();
+    carried.par_sort_unstable();
+    let urls_max = usize::try_from(basis.thresholds.boilerplate_max).unwrap_or(usize::MAX);
+    carried
+        .chunk_by(|a, b| a.0 == b.0)
+        .filter(|carriers| carriers.len() > urls_max.min(BOILERPLATE_DOMAINS))
+        .filter(|carriers| is_too_common(basis, urls, carriers))
+        .map(|carriers| carriers[0].0)
+        .collect()
+}
+
+fn is_too_common(basis: Basis<'_>, urls: &Urls<'_>, carriers: &[(ContentId, RowId)]) -> bool {
+    let mut distinct: Vec<_> = carriers
+        .par_iter()
+        .map(|(_, row)| (basis.catalog.url_key(*row), *row))
+        .collect();
+    distinct.par_sort_unstable();
+    distinct.dedup_by_key(|(key, _)| *key);
+    let mut sites: Vec<_> = distinct
+        .into_par_iter()
+        .map(|(_, row)| (urls.site)(row))
+        .collect();
+    sites.par_sort_unstable();
+    sites.dedup();
+    let domains = sites.chunk_by(|a, b| a.domain == b.domain).count();
+    domains > BOILERPLATE_DOMAINS
+        || sites
+            .chunk_by(|a, b| (a.domain, a.host) == (b.domain, b.host))
+            .any(|host| host.len() as u64 > basis.thresholds.boilerplate_max)
+}

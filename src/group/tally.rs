@@ -1,0 +1,78 @@
+//! The figures that a summary takes from groups.
+
+use super::content::{ContentId, is_nothing};
+use super::cost::Redundant;
+use super::place::{KeyCounts, Place};
+use super::{Basis, Conflict, Counts, End, Evidence};
+use crate::capture::RecordType;
+use crate::catalog::RowId;
+use rayon::prelude::*;
+
+/// What the passes counted.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Passes {
+    pub(super) keys: KeyCounts,
+    pub(super) redundant: Redundant,
+    pub(super) content_groups: u64,
+    pub(super) page_groups: u64,
+    pub(super) boilerplate_contents: u64,
+}
+
+/// Adds up.
+pub(super) fn tally(basis: Basis<'_>, places: &[Place], passes: Passes) -> Counts {
+    let mut counts = Counts {
+        distinct_uris: distinct_uris(basis),
+        distinct_keys: passes.keys.keys,
+        url_groups: passes.keys.groups,
+        content_groups: passes.content_groups,
+        page_groups: passes.page_groups,
+        urls_changed: passes.keys.changed,
+        boilerplate_contents: passes.boilerplate_contents,
+        key_collisions: passes.keys.collisions,
+        digest_collisions: basis.contents.collisions,
+        redundant_bytes: passes.redundant.bytes,
+        redundant_unknown: passes.redundant.unknown,
+        ..Counts::default()
+    };
+    for (index, place) in places.iter().enumerate() {
+        count_row(&mut counts, basis, RowId::from_index(index), place);
+    }
+    counts
+}
+
+fn count_row(counts: &mut Counts, basis: Basis<'_>, row: RowId, place: &Place) {
+    counts.by_role[place.role as usize] += 1;
+    if let Some(keeper) = place.keeper.filter(|keeper| *keeper != row) {
+        counts.by_sameness[basis.sameness(row, keeper) as usize] += 1;
+    }
+    for conflict in place.conflicts.iter() {
+        counts.by_conflict[conflict as usize] += 1;
+    }
+    counts.dangling += u64::from(place.conflicts.contains(Conflict::Dangling));
+    let is_revisit = basis.catalog.row(row).record_type == RecordType::Revisit;
+    counts.empty_payloads += u64::from(!is_revisit && is_nothing(&basis.ends.facts(row)));
+    if is_chain(basis, row) {
+        counts.chains += 1;
+        counts.chains_temporary += u64::from(basis.ends.is_temporary(row));
+    }
+}
+
+/// Whether a capture redirects, and its chain leads to an end.
+fn is_chain(basis: Basis<'_>, row: RowId) -> bool {
+    basis
+        .ends
+        .hop(row)
+        .is_some_and(|hop| hop.kind != Evidence::Revisit)
+        && matches!(basis.ends.end(row), End::Row(_))
+}
+
+fn distinct_uris(basis: Basis<'_>) -> u64 {
+    let mut hashes: Vec<ContentId> = (0..basis.catalog.len())
+        .into_par_iter()
+        .map(RowId::from_index)
+        .map(|row| ContentId::new(xxhash_rust::xxh3::xxh3_128(basis.catalog.target_uri(row))))
+        .collect();
+    hashes.par_sort_unstable();
+    hashes.dedup();
+    hashes.len() as u64
+}
