@@ -1,0 +1,169 @@
+//! Inflating one gzip member: whole where it fits the buffer, else step by step.
+#![expect(
+    unsafe_code,
+    reason = "libdeflate is C, and its safe wrapper hides how much input a member took"
+)]
+
+use std::ptr::NonNull;
+
+use flate2::{Decompress, FlushDecompress, Status};
+use libdeflate_sys as sys;
+
+/// Bytes of the output buffer, and so of the largest member that is inflated in one call.
+const WHOLE: usize = 1 << 20;
+
+/// Bytes of a piece of a larger member: what a core keeps in its cache.
+const CHUNK: usize = 1 << 18;
+
+/// Output bytes that a member must give before it is believed in the midst of damage.
+const PROBED: usize = 256;
+
+/// What one step did.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Step {
+    /// Input bytes taken.
+    pub(super) taken: usize,
+    /// How the member stands.
+    pub(super) state: State,
+}
+
+/// How a member stands after a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    /// It goes on: the buffer is full, or the input is used up.
+    Open,
+    /// It ended, and its checksum is right.
+    Ended,
+    /// It is no deflate data, or its checksum is wrong.
+    Bad,
+}
+
+/// The two inflaters and their output buffer.
+pub(super) struct Inflater {
+    whole: Option<Whole>,
+    steps: Decompress,
+    out: Vec<u8>,
+    filled: usize,
+}
+
+impl std::fmt::Debug for Inflater {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Inflater").finish_non_exhaustive()
+    }
+}
+
+impl Default for Inflater {
+    fn default() -> Self {
+        Self {
+            whole: Whole::new(),
+            steps: Decompress::new_gzip(15),
+            out: vec![0; WHOLE],
+            filled: 0,
+        }
+    }
+}
+
+impl Inflater {
+    /// Inflates the member at the start of `stored` if it is sound and fits the buffer: its stored length, and its
+    /// bytes.
+    pub(super) fn whole(&mut self, stored: &[u8]) -> Option<(usize, &[u8])> {
+        let (taken, given) = self.whole.as_mut()?.gzip(stored, &mut self.out)?;
+        Some((taken, &self.out[..given]))
+    }
+
+    /// Starts a member, to be inflated step by step.
+    pub(super) fn begin(&mut self) {
+        self.steps.reset(true);
+        self.filled = 0;
+    }
+
+    /// Inflates as much as fits the buffer.
+    pub(super) fn step(&mut self, stored: &[u8]) -> Step {
+        self.step_up_to(stored, CHUNK)
+    }
+
+    /// What the buffer holds.
+    pub(super) fn filled(&self) -> &[u8] {
+        &self.out[..self.filled]
+    }
+
+    /// Whether the buffer can take no more.
+    pub(super) fn is_full(&self) -> bool {
+        self.filled == CHUNK
+    }
+
+    /// Empties the buffer.
+    pub(super) fn clear(&mut self) {
+        self.filled = 0;
+    }
+
+    /// Whether `stored` starts with a member, as far as its first bytes tell.
+    pub(super) fn probe(&mut self, stored: &[u8]) -> bool {
+        self.begin();
+        let state = self.step_up_to(stored, PROBED).state;
+        let is_believed = match state {
+            State::Bad => false,
+            State::Ended => true,
+            State::Open => self.filled > 0,
+        };
+        self.clear();
+        is_believed
+    }
+
+    fn step_up_to(&mut self, stored: &[u8], limit: usize) -> Step {
+        let (taken, given) = (self.steps.total_in(), self.steps.total_out());
+        let room = &mut self.out[self.filled..limit];
+        let outcome = self.steps.decompress(stored, room, FlushDecompress::None);
+        self.filled += usize::try_from(self.steps.total_out() - given)
+            .expect("no more than the room that was given");
+        Step {
+            taken: usize::try_from(self.steps.total_in() - taken)
+                .expect("no more than the input that was given"),
+            state: match outcome {
+                Ok(Status::StreamEnd) => State::Ended,
+                Ok(Status::Ok | Status::BufError) => State::Open,
+                Err(_) => State::Bad,
+            },
+        }
+    }
+}
+
+/// libdeflate's state.
+struct Whole(NonNull<sys::libdeflate_decompressor>);
+
+// SAFETY: the state is memory of its own without ties to a thread; it is used through `&mut` only.
+unsafe impl Send for Whole {}
+
+impl Whole {
+    /// `None` where there is no memory for it.
+    fn new() -> Option<Self> {
+        // SAFETY: takes nothing, returns null or a valid state.
+        NonNull::new(unsafe { sys::libdeflate_alloc_decompressor() }).map(Self)
+    }
+
+    /// Inflates the member at the start of `stored` into `out`: bytes taken and given; `None` if it is damaged or
+    /// does not fit.
+    fn gzip(&mut self, stored: &[u8], out: &mut [u8]) -> Option<(usize, usize)> {
+        let (mut taken, mut given) = (0, 0);
+        // SAFETY: the state is valid until `drop`; both slices are valid for their lengths, and do not overlap.
+        let result = unsafe {
+            sys::libdeflate_gzip_decompress_ex(
+                self.0.as_ptr(),
+                stored.as_ptr().cast(),
+                stored.len(),
+                out.as_mut_ptr().cast(),
+                out.len(),
+                &raw mut taken,
+                &raw mut given,
+            )
+        };
+        (result == sys::libdeflate_result_LIBDEFLATE_SUCCESS).then_some((taken, given))
+    }
+}
+
+impl Drop for Whole {
+    fn drop(&mut self) {
+        // SAFETY: it came from `libdeflate_alloc_decompressor` and is freed once.
+        unsafe { sys::libdeflate_free_decompressor(self.0.as_ptr()) };
+    }
+}

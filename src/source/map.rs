@@ -1,0 +1,143 @@
+//! Memory maps of whole files.
+#![expect(
+    unsafe_code,
+    reason = "a mapped file is shared with every other process"
+)]
+
+use std::fs::{File, Metadata};
+use std::ops::Deref;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use crate::error::{Error, Result};
+
+/// A file as a slice of bytes.
+///
+/// What is not proven: another process may change or cut the file under us. Changed bytes are read as they are (no
+/// code here trusts what it read before), a page beyond a new end raises SIGBUS, which [`fault`](super::fault)
+/// turns into a message and exit code 1. [`Map::check_unchanged`] tells of a change that went unnoticed.
+#[derive(Debug)]
+pub struct Map {
+    path: PathBuf,
+    file: File,
+    version: Version,
+    bytes: Option<memmap2::Mmap>,
+}
+
+/// What tells a file from another, or from itself after a change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Version {
+    bytes: u64,
+    modified: Option<SystemTime>,
+    identity: Option<(u64, u64)>,
+}
+
+impl Version {
+    fn of(metadata: &Metadata) -> Self {
+        #[cfg(unix)]
+        let identity = {
+            use std::os::unix::fs::MetadataExt as _;
+            Some((metadata.dev(), metadata.ino()))
+        };
+        #[cfg(not(unix))]
+        let identity = None;
+        Self {
+            bytes: metadata.len(),
+            modified: metadata.modified().ok(),
+            identity,
+        }
+    }
+}
+
+impl Map {
+    /// Maps the regular file at `path`; an empty one is an empty slice.
+    ///
+    /// # Errors
+    ///
+    /// Where the file cannot be opened, asked for its length, or mapped.
+    pub fn open(path: &Path) -> Result<Self> {
+        let file = File::open(path).map_err(|error| Error::io("open", path, error))?;
+        let metadata = file
+            .metadata()
+            .map_err(|error| Error::io("read", path, error))?;
+        let bytes = if metadata.len() == 0 {
+            None
+        } else {
+            // SAFETY: the map is read-only and lives no longer than `file`; nothing in this crate keeps an invariant
+            // on bytes of it, so that a change by another process can give wrong results but no undefined values.
+            let mapped = unsafe { memmap2::Mmap::map(&file) };
+            Some(mapped.map_err(|error| Error::io("map", path, error))?)
+        };
+        super::fault::expect_bytes(path, metadata.len());
+        Ok(Self {
+            path: path.to_owned(),
+            version: Version::of(&metadata),
+            file,
+            bytes,
+        })
+    }
+
+    /// Tells whether what was read is what stands at the path now.
+    ///
+    /// # Errors
+    ///
+    /// Where the file was cut, written to, or replaced since it was opened.
+    pub fn check_unchanged(&self) -> Result<()> {
+        let now = self.file.metadata().map(|metadata| Version::of(&metadata));
+        let there = std::fs::metadata(&self.path).map(|metadata| Version::of(&metadata));
+        let same = |version: std::io::Result<Version>| {
+            version.is_ok_and(|version| version == self.version)
+        };
+        if same(now) && same(there) {
+            Ok(())
+        } else {
+            Err(Error::failed(super::fault::CHANGED).at(&self.path))
+        }
+    }
+}
+
+impl Deref for Map {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        self.bytes.as_deref().unwrap_or_default()
+    }
+}
+
+impl Drop for Map {
+    fn drop(&mut self) {
+        super::fault::forget(&self.path);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write as _;
+
+    #[test]
+    fn maps_a_file_and_an_empty_one() {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        assert!(Map::open(file.path()).unwrap().is_empty());
+        file.write_all(b"WARC/1.0").unwrap();
+        let map = Map::open(file.path()).unwrap();
+        assert_eq!(&*map, b"WARC/1.0");
+        assert!(map.check_unchanged().is_ok());
+    }
+
+    #[test]
+    fn notices_a_file_that_was_cut_or_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.warc");
+        std::fs::write(&path, b"WARC/1.0").unwrap();
+        let map = Map::open(&path).unwrap();
+        let other = folder.path().join("b.warc");
+        std::fs::write(&other, b"WARC/1.0").unwrap();
+        std::fs::rename(&other, &path).unwrap();
+        assert!(map.check_unchanged().is_err());
+        let map = Map::open(&path).unwrap();
+        std::fs::write(&path, b"WARC").unwrap();
+        let message = map.check_unchanged().unwrap_err().to_string();
+        assert!(message.contains("a.warc"), "{message}");
+    }
+}
