@@ -3,6 +3,8 @@
 //!
 //! Knows byte strings and `policy`; must never import captures, files or evidence.
 
+pub mod parity;
+
 mod core;
 mod dots;
 mod host;

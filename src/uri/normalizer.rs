@@ -1,10 +1,10 @@
 //! From a target URI to the text that is hashed: the fast path, else the core, then the bets.
 
 use crate::policy::RuleSet;
-use crate::policy::plan::{Base, Plan};
+use crate::policy::plan::{Base, Parity, Plan};
 use crate::uri::core::{self, Settings};
 use crate::uri::parts::{self, Parts};
-use crate::uri::{Kind, query};
+use crate::uri::{Kind, parity, query};
 
 /// What a plan makes of one target URI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,8 +46,8 @@ impl Normalizer {
             base: plan.base,
             fragment: plan.fragment,
         };
-        if let Base::Parity(_) = plan.base {
-            return parity(input);
+        if let Base::Parity(library) = plan.base {
+            return self.imitate(library, plan, input);
         }
         let outcome = core::write(input, settings, &mut self.next, &mut self.text);
         let text = if self.text == input {
@@ -69,6 +69,29 @@ impl Normalizer {
             in_scope: in_scope(plan, outcome.kind, &parts),
         }
     }
+
+    /// The key that another library gives; the facts are those of the safe core. Where the library
+    /// raises, the input itself is the key, of kind opaque.
+    fn imitate<'a>(&'a mut self, library: Parity, plan: &Plan, input: &'a [u8]) -> Normalized<'a> {
+        let safe = Plan {
+            scope: plan.scope.clone(),
+            ..Plan::new(Base::Browser)
+        };
+        let facts = Normalized {
+            text: input,
+            ..self.normalize(&safe, input)
+        };
+        let kind = match parity::write(library, input, &mut self.text) {
+            Ok(()) => facts.kind,
+            Err(_raised) => Kind::Opaque,
+        };
+        Normalized {
+            text: &self.text,
+            kind,
+            fired: RuleSet::EMPTY,
+            ..facts
+        }
+    }
 }
 
 /// Whether the plan's scope admits a text of the core; never one of kind opaque, which has no host.
@@ -76,17 +99,4 @@ fn in_scope(plan: &Plan, kind: Kind, parts: &Parts<'_>) -> bool {
     plan.scope.as_ref().is_none_or(|scope| {
         kind != Kind::Opaque && scope.admits(parts.scheme, parts.host, parts.port_in_force())
     })
-}
-
-/// What another library would give. Until its port is here, the input itself.
-fn parity(input: &[u8]) -> Normalized<'_> {
-    Normalized {
-        text: input,
-        kind: Kind::Opaque,
-        fired: RuleSet::EMPTY,
-        is_route: false,
-        has_credentials: parts::userinfo_range(input).is_some(),
-        is_signed: false,
-        in_scope: true,
-    }
 }

@@ -2,6 +2,7 @@
 
 mod architecture;
 mod expect;
+mod parity;
 mod report;
 mod shared;
 mod uri;
