@@ -5,10 +5,13 @@
 
 mod row;
 mod spool;
+mod text;
 
 pub use row::{Row, RowFlags, RowId};
 
-use crate::capture::{Capture, FileId};
+use std::cmp::Ordering;
+
+use crate::capture::{Capture, FileId, Timestamp};
 use crate::key::{ComparisonKey, Kind};
 use spool::Spool;
 
@@ -42,6 +45,17 @@ pub struct Keys<'a> {
     pub redirect_to: &'a [u8],
     /// Of a revisit: key of `WARC-Refers-To-Target-URI`.
     pub refers_to: Option<ComparisonKey>,
+}
+
+/// What a revisit refers to, without its text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reference {
+    /// Hash of the record id as in [`Row::record_id`], 0 for none.
+    pub record_id: u128,
+    /// Key of the URI, as if asked for with GET.
+    pub key: Option<ComparisonKey>,
+    /// Date of the record referred to.
+    pub date: Timestamp,
 }
 
 /// Rows of one stretch of one input.
@@ -174,6 +188,44 @@ impl Catalog {
         self.spool.refers_to_key(self.row(id).text)
     }
 
+    /// What a revisit refers to; of any other row, nothing.
+    #[must_use]
+    pub fn reference(&self, id: RowId) -> Reference {
+        self.spool.reference(self.row(id).text)
+    }
+
+    /// Whether the `Content-Language` of two rows are both known and share no primary subtag.
+    #[must_use]
+    pub fn languages_differ(&self, one: RowId, other: RowId) -> bool {
+        let language = |id| self.spool.language(self.row(id).text);
+        text::languages_differ(language(one), language(other))
+    }
+
+    /// The path of the target URI as found; `/` for an empty one.
+    #[must_use]
+    pub fn path(&self, id: RowId) -> &[u8] {
+        text::path(self.target_uri(id))
+    }
+
+    /// Whether a redirect leads to the root of a host: path `/` and no query.
+    #[must_use]
+    pub fn redirects_home(&self, id: RowId) -> bool {
+        let to = self.redirect_to(id);
+        !to.is_empty() && text::is_home(to)
+    }
+
+    /// The last steps of the keeper's total order: URL bytes, file base name, ordinal, input order.
+    #[must_use]
+    pub fn tie_order(&self, one: RowId, other: RowId) -> Ordering {
+        let place = |id: RowId| {
+            let row = self.row(id);
+            (self.base_name(row.file), row.ordinal, id)
+        };
+        self.target_uri(one)
+            .cmp(self.target_uri(other))
+            .then_with(|| place(one).cmp(&place(other)))
+    }
+
     /// Key of the target URI alone, whatever the method.
     #[must_use]
     pub fn url_key(&self, id: RowId) -> ComparisonKey {
@@ -193,4 +245,15 @@ impl Catalog {
     pub fn file_name(&self, file: FileId) -> &[u8] {
         &self.files[file.0 as usize]
     }
+
+    /// Name of an input without its folders.
+    #[must_use]
+    pub fn base_name(&self, file: FileId) -> &[u8] {
+        base_name(self.file_name(file))
+    }
+}
+
+/// What follows the last `/` of a file name.
+fn base_name(name: &[u8]) -> &[u8] {
+    name.rsplit(|byte| *byte == b'/').next().unwrap_or(name)
 }

@@ -1,7 +1,7 @@
 //! The fixed-width part of a capture: all that grouping needs without its text.
 
 use super::{Keys, Target};
-use crate::capture::{Capture, Completeness, DigestStatus, FileId, RecordType, Timestamp};
+use crate::capture::{Capture, Completeness, DigestStatus, FileId, Payload, RecordType, Timestamp};
 use crate::digest;
 use crate::key::{ComparisonKey, Kind};
 
@@ -54,6 +54,8 @@ impl RowFlags {
     pub const DECODES_TO_NOTHING: Self = Self(1 << 11);
     /// The key set of `--keys-in` has its key.
     pub const SEEN_BEFORE: Self = Self(1 << 12);
+    /// Its digest, declared or computed, is that of no bytes; of a revisit, too.
+    pub const DIGEST_OF_NOTHING: Self = Self(1 << 13);
 
     /// Whether all of `other` are set.
     #[must_use]
@@ -68,6 +70,10 @@ impl RowFlags {
 
     /// Sets `other` if `condition` holds.
     #[must_use]
+    #[expect(
+        clippy::fn_params_excessive_bools,
+        reason = "the condition is what is asked, not a mode"
+    )]
     pub fn with(self, other: Self, condition: bool) -> Self {
         if condition {
             Self(self.0 | other.0)
@@ -146,7 +152,8 @@ impl Row {
                 .with(RowFlags::HTTP_HEAD, capture.has_http_head)
                 .with(RowFlags::HSTS, capture.is_hsts)
                 .with(RowFlags::EMPTY, is_empty(capture))
-                .with(RowFlags::DECODES_TO_NOTHING, payload.decodes_to_nothing),
+                .with(RowFlags::DECODES_TO_NOTHING, payload.decodes_to_nothing)
+                .with(RowFlags::DIGEST_OF_NOTHING, names_nothing(payload)),
             record_type: capture.record_type,
             kind: keys.kind,
             completeness: payload.completeness,
@@ -164,6 +171,14 @@ fn is_empty(capture: &Capture<'_>) -> bool {
                 .payload
                 .digest
                 .is_some_and(|digest| digest::is_of_nothing(&digest)))
+}
+
+/// Whether a digest of no bytes stands for the payload.
+fn names_nothing(payload: &Payload<'_>) -> bool {
+    [payload.declared, payload.digest]
+        .into_iter()
+        .flatten()
+        .any(|digest| digest::is_of_nothing(&digest))
 }
 
 /// Hash of an id, 0 for an empty one.

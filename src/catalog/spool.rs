@@ -1,6 +1,7 @@
 //! The text of captures, one after the other: a length before each field.
 
-use super::{Keys, Row, RowFlags};
+use super::row::hash_or_zero;
+use super::{Keys, Reference, Row, RowFlags};
 use crate::capture::{Algorithm, Capture, Digest, Locator, Method, Payload, RefersTo, Timestamp};
 use crate::key::ComparisonKey;
 
@@ -88,6 +89,39 @@ impl Spool {
         reader.key()
     }
 
+    /// What a revisit refers to.
+    pub(super) fn reference(&self, text: u64) -> Reference {
+        let mut reader = self.reader(text);
+        reader.field();
+        reader.field();
+        let key = reader.key();
+        // Record id to declared digest.
+        for _ in 0..8 {
+            reader.field();
+        }
+        let record_id = hash_or_zero(reader.field());
+        // URI and method, the three digests.
+        for _ in 0..5 {
+            reader.field();
+        }
+        reader.number();
+        reader.field();
+        Reference {
+            record_id,
+            key,
+            date: reader.date(),
+        }
+    }
+
+    /// `Content-Language` as found.
+    pub(super) fn language(&self, text: u64) -> &[u8] {
+        let mut reader = self.reader(text);
+        for _ in 0..5 {
+            reader.field();
+        }
+        reader.field()
+    }
+
     /// The capture whose row is `row`.
     pub(super) fn capture(&self, row: &Row) -> Capture<'_> {
         let mut reader = self.reader(row.text);
@@ -112,8 +146,7 @@ impl Spool {
         let decoded = reader.digest();
         let bytes = reader.number().checked_sub(1);
         let body_hash = reader.field().try_into().map_or(0, u128::from_le_bytes);
-        let seconds = i64::from_le_bytes(reader.array());
-        let nanos = u32::from_le_bytes(reader.array());
+        let date = reader.date();
         Capture {
             locator: Locator {
                 file: row.file,
@@ -150,7 +183,7 @@ impl Spool {
             refers_to: RefersTo {
                 record_id: refers_id,
                 target_uri: refers_uri,
-                date: Timestamp::new(seconds, nanos),
+                date,
             },
             profile,
             shares_member: row.flags.contains(RowFlags::SHARES_MEMBER),
@@ -224,6 +257,12 @@ impl<'a> Reader<'a> {
             .expect("a spool holds whole texts");
         self.bytes = rest;
         *array
+    }
+
+    fn date(&mut self) -> Timestamp {
+        let seconds = i64::from_le_bytes(self.array());
+        let nanos = u32::from_le_bytes(self.array());
+        Timestamp::new(seconds, nanos)
     }
 
     fn digest(&mut self) -> Option<Digest> {
