@@ -194,6 +194,14 @@ impl Conflicts {
     }
 }
 
+impl From<Conflict> for Conflicts {
+    fn from(conflict: Conflict) -> Self {
+        let mut conflicts = Self::default();
+        conflicts.insert(conflict);
+        conflicts
+    }
+}
+
 /// Where a capture finally leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {

@@ -12,7 +12,7 @@ mod place;
 mod tally;
 mod way;
 
-pub use ends::{Ends, Facts, Hop};
+pub use ends::{Ends, Facts, Figures, Hop};
 pub use fate::{
     Conflict, Conflicts, Counts, End, Evidence, Fate, Keep, Role, Sameness, Thresholds,
 };

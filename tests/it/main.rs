@@ -6,3 +6,4 @@ mod parity;
 mod report;
 mod shared;
 mod uri;
+mod ends;

@@ -1,0 +1,230 @@
+//! Where each capture leads: redirects and revisits followed to their end.
+//!
+//! Everything is sorting, binary search and two linear walks over pointers, so that a hub of ten million captures or a
+//! chain of a hundred thousand redirects costs no more than as many rows that have nothing to do with each other.
+
+mod chains;
+mod facts;
+mod forest;
+mod nearest;
+mod redirects;
+mod revisits;
+mod subset;
+
+use super::fate::{Conflict, Conflicts, End, Evidence, Thresholds};
+use crate::catalog::{Catalog, RowFlags, RowId};
+use chains::{Chains, Parts};
+use facts::Payloads;
+use revisits::Revisits;
+
+/// One step from a capture towards its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hop {
+    /// The capture it leads to.
+    pub to: RowId,
+    /// `Revisit`, `Redirect` or `RedirectTemporary` (this hop's own status).
+    pub kind: Evidence,
+}
+
+/// What a capture is once its revisit reference is resolved (design: "The end of a capture").
+///
+/// For anything but a revisit these are the row's own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Facts {
+    /// HTTP status, 0 for unknown.
+    pub status: u16,
+    /// Identity of the payload digest, 0 for none. Mapped: a declared digest that was checked on a
+    /// payload counts as that payload's.
+    pub payload: u128,
+    /// XXH3-128 of the payload where it was read, else 0.
+    pub body_hash: u128,
+    /// Identity of the decoded digest, or of what the payload is known to decode to; 0 for none.
+    pub decoded: u128,
+    /// No payload bytes.
+    pub is_empty: bool,
+    /// Decodes to nothing.
+    pub decodes_to_nothing: bool,
+    /// Usable as content evidence: complete, no HEAD, has a digest, not empty.
+    pub is_usable: bool,
+}
+
+/// Figures of the summary that pointers give. All but `loops`, `dangling` and `key_collisions` count captures that
+/// redirect, themselves or by what they refer to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Figures {
+    /// Followed to an end, without conflict.
+    pub chains: u64,
+    /// Of these, with a temporary redirect on the way.
+    pub temporary: u64,
+    /// Distinct sets of keys that go round.
+    pub loops: u64,
+    /// `redirect-outside`.
+    pub outside: u64,
+    /// `not-http`.
+    pub not_http: u64,
+    /// `redirect-limit`.
+    pub limit: u64,
+    /// `redirect-gap`.
+    pub gap: u64,
+    /// `end-not-2xx`.
+    pub end_not_2xx: u64,
+    /// `fan-in`.
+    pub fan_in: u64,
+    /// `suspect-home`.
+    pub suspect_home: u64,
+    /// Revisits whose original is not in the input.
+    pub dangling: u64,
+    /// Equal keys with different checks.
+    pub key_collisions: u64,
+}
+
+/// The ends of all captures of a catalog.
+#[derive(Debug)]
+pub struct Ends {
+    facts: Vec<Facts>,
+    revisits: Revisits,
+    chains: Chains,
+    figures: Figures,
+}
+
+impl Ends {
+    /// Follows every redirect and revisit of `catalog`.
+    #[must_use]
+    pub fn of(catalog: &Catalog, thresholds: &Thresholds) -> Self {
+        let payloads = Payloads::of(catalog);
+        let revisits = Revisits::of(catalog, &payloads);
+        let facts = catalog
+            .ids()
+            .map(|row| resolved_facts(catalog, &payloads, &revisits, row))
+            .collect();
+        let chains = Chains::of(Parts {
+            catalog,
+            thresholds,
+            revisits: &revisits,
+        });
+        let figures = Figures::of(catalog, &revisits, &chains);
+        Self {
+            facts,
+            revisits,
+            chains,
+            figures,
+        }
+    }
+
+    /// The next hop of a capture that is followed; `None` at an end or where it is not followed. Hops never come round.
+    #[must_use]
+    pub fn hop(&self, row: RowId) -> Option<Hop> {
+        self.chains.get(row)?.hop
+    }
+
+    /// Where the capture finally leads. A pointer with a conflict joins nothing, even where its end is known
+    /// (`end-not-2xx`, `language`).
+    #[must_use]
+    pub fn end(&self, row: RowId) -> End {
+        self.chains.get(row).map_or(End::Itself, |way| way.end)
+    }
+
+    /// Whether a 302, 303 or 307 (not HSTS) is on the way to the end.
+    #[must_use]
+    pub fn is_temporary(&self, row: RowId) -> bool {
+        self.chains.get(row).is_some_and(|way| way.is_temporary)
+    }
+
+    /// Conflicts of the pointers on the way (not boilerplate, content or encoding ones), and `out-of-scope` of the capture.
+    #[must_use]
+    pub fn conflicts(&self, row: RowId) -> Conflicts {
+        let mut conflicts = self
+            .chains
+            .get(row)
+            .map_or(Conflicts::default(), |way| way.conflicts);
+        if self.is_dangling(row) {
+            conflicts.insert(Conflict::Dangling);
+        }
+        conflicts
+    }
+
+    /// The row's facts after its own revisit reference is resolved (redirects are not followed).
+    #[must_use]
+    pub fn facts(&self, row: RowId) -> Facts {
+        self.facts[row.index()]
+    }
+
+    /// The capture whose payload, digests, `payload_bytes` and mime are the row's: its original if it is a revisit, else itself.
+    #[must_use]
+    pub fn content(&self, row: RowId) -> RowId {
+        self.revisits.get(row).map_or(row, |found| found.content)
+    }
+
+    /// The capture whose status, `Location` and language are the row's: the original of a revisit without head, or with a
+    /// 304; else itself.
+    #[must_use]
+    pub fn head(&self, row: RowId) -> RowId {
+        self.revisits.get(row).map_or(row, |found| found.head)
+    }
+
+    /// The first capture on the way that is no redirect, itself included: whose status decides whether the row is a page.
+    #[must_use]
+    pub fn page(&self, row: RowId) -> RowId {
+        self.chains.get(row).map_or(row, |way| way.page)
+    }
+
+    /// Whether the row is a revisit whose original is not in the input.
+    #[must_use]
+    pub fn is_dangling(&self, row: RowId) -> bool {
+        let found = self.revisits.get(row);
+        found.is_some_and(|found| found.original.is_none())
+    }
+
+    /// Figures for the summary.
+    #[must_use]
+    pub fn figures(&self) -> &Figures {
+        &self.figures
+    }
+}
+
+impl Figures {
+    fn of(catalog: &Catalog, revisits: &Revisits, chains: &Chains) -> Self {
+        let mut figures = Self {
+            loops: chains.n_loops,
+            dangling: revisits.n_dangling(),
+            key_collisions: redirects::key_collisions(catalog),
+            ..Self::default()
+        };
+        for way in chains.ways().iter().filter(|way| way.redirects()) {
+            if way.conflicts.is_empty() {
+                figures.chains += 1;
+                figures.temporary += u64::from(way.is_temporary);
+            }
+            for conflict in way.conflicts.iter() {
+                match conflict {
+                    Conflict::RedirectOutside => figures.outside += 1,
+                    Conflict::NotHttp => figures.not_http += 1,
+                    Conflict::RedirectLimit => figures.limit += 1,
+                    Conflict::RedirectGap => figures.gap += 1,
+                    Conflict::EndNot2xx => figures.end_not_2xx += 1,
+                    Conflict::FanIn => figures.fan_in += 1,
+                    Conflict::SuspectHome => figures.suspect_home += 1,
+                    _ => {}
+                }
+            }
+        }
+        figures
+    }
+}
+
+/// The facts of a row; of a revisit, those of its original under the status of its head.
+fn resolved_facts(
+    catalog: &Catalog,
+    payloads: &Payloads,
+    revisits: &Revisits,
+    row: RowId,
+) -> Facts {
+    let content = revisits.get(row).map_or(row, |found| found.content);
+    let facts = payloads.facts(catalog.row(content));
+    let is_head = catalog.row(row).flags.contains(RowFlags::HEAD);
+    Facts {
+        status: revisits.status(catalog, row),
+        is_usable: facts.is_usable && !is_head,
+        ..facts
+    }
+}

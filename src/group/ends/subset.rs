@@ -1,0 +1,65 @@
+//! A set of rows that numbers its members: dense arrays for the few rows that point elsewhere.
+
+use crate::catalog::RowId;
+
+const BITS: usize = u64::BITS as usize;
+
+/// Some rows of a catalog, in order; the n-th of them has index n.
+#[derive(Debug, Default)]
+pub(super) struct Subset {
+    words: Vec<u64>,
+    /// Members before each word.
+    before: Vec<u32>,
+    members: Vec<RowId>,
+}
+
+impl Subset {
+    /// The rows of a catalog of `len` rows that `is_member` admits.
+    pub(super) fn of(len: usize, is_member: impl Fn(RowId) -> bool) -> Self {
+        let mut subset = Self::default();
+        for start in (0..len).step_by(BITS) {
+            subset
+                .before
+                .push(RowId::from_index(subset.members.len()).0);
+            let mut word = 0;
+            for row in (start..len.min(start + BITS)).map(RowId::from_index) {
+                if is_member(row) {
+                    word |= 1 << (row.index() % BITS);
+                    subset.members.push(row);
+                }
+            }
+            subset.words.push(word);
+        }
+        subset
+    }
+
+    /// The members, by their index.
+    pub(super) fn members(&self) -> &[RowId] {
+        &self.members
+    }
+
+    /// The index of `row` among the members.
+    pub(super) fn index(&self, row: RowId) -> Option<usize> {
+        let (word, bit) = (row.index() / BITS, row.index() % BITS);
+        let bits = self.words[word];
+        (bits >> bit & 1 == 1).then(|| {
+            let below = bits & ((1 << bit) - 1);
+            self.before[word] as usize + below.count_ones() as usize
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_its_members_in_order() {
+        let subset = Subset::of(200, |row| row.0 % 7 == 3);
+        for row in (0..200).map(RowId::from_index) {
+            let expected = subset.members().iter().position(|member| *member == row);
+            assert_eq!(subset.index(row), expected, "{row:?}");
+        }
+        assert_eq!(subset.members().len(), 29);
+    }
+}
