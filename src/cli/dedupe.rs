@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
 
-use super::flags::{ReadingArgs, TalkArgs, parse_duration};
+use super::flags::{ReadingArgs, TalkArgs, command_line, parse_duration};
 use crate::engine::{self, FailOn, Job, Outcome, ReportPlan};
 use crate::group::{Evidence, Keep, Listing, Thresholds};
 use crate::report::{Escape, Format, Target};
@@ -115,6 +115,7 @@ impl Args {
         let summaries = self.output.summaries();
         refuse_two_on_stdout(report.as_ref(), &summaries)?;
         Ok(Job {
+            command: command_line(),
             reading: self.reading.plan(),
             thresholds: self.sameness.thresholds(),
             policy: self.sameness.policy,

@@ -6,7 +6,7 @@ use std::num::NonZeroUsize;
 use clap::{ArgAction, Args};
 
 use crate::engine::{Digests, InFormat, OnDamage, Reading, Talk};
-use crate::report::{Color, ProgressMode, Verbosity};
+use crate::report::{self, Color, ProgressMode, Verbosity};
 
 /// What to read and how.
 #[derive(Debug, Args)]
@@ -63,7 +63,7 @@ pub(super) struct TalkArgs {
     #[arg(short, long, conflicts_with = "verbose")]
     quiet: bool,
 
-    /// Name every piece of damage, not only the first few
+    /// Name up to 100 pieces of damage, not only the first few
     #[arg(short, long, action = ArgAction::SetTrue)]
     verbose: bool,
 
@@ -92,6 +92,14 @@ impl TalkArgs {
             color: self.color,
         }
     }
+}
+
+/// The command line as it was given, for the summary.
+pub(super) fn command_line() -> String {
+    let words: Vec<String> = std::env::args_os()
+        .map(|word| report::clean(word.as_encoded_bytes()))
+        .collect();
+    words.join(" ")
 }
 
 /// A length of time as seconds: `30d`, `12h`, `45m`, `90s`, `2w`, `0`.

@@ -10,6 +10,8 @@ use crate::report::{Color, Escape, Format, ProgressMode, Target, Verbosity};
 /// The main job: read, key, group, report.
 #[derive(Clone, Debug)]
 pub struct Job {
+    /// The command line, for the summary.
+    pub command: String,
     /// What to read.
     pub reading: Reading,
     /// The policy by name (`safe@1`) or the path of a policy file.

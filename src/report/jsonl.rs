@@ -1,7 +1,8 @@
 //! One JSON object a line, with the names of the CSV's columns; `null` for absent.
 
 use super::row::{COLUMNS, Cells, Link, Row};
-use super::text::{is_clean, push_clean, push_decimal, push_redacted};
+use super::text::{is_clean, push_clean, push_decimal};
+use crate::uri::write_redacted;
 
 /// Members of one object, appended to a buffer.
 #[derive(Debug)]
@@ -28,7 +29,7 @@ impl<'a> Line<'a> {
         out.push(b']');
         if !is_clean(row.capture.target_uri) {
             scratch.clear();
-            push_redacted(row.capture.target_uri, scratch);
+            write_redacted(row.capture.target_uri, scratch);
             out.extend_from_slice(b",\"url_b64\":\"");
             out.extend_from_slice(data_encoding::BASE64.encode(scratch).as_bytes());
             out.push(b'"');
@@ -70,7 +71,7 @@ impl Cells for Line<'_> {
 
 fn push_link(link: &Link<'_>, out: &mut Vec<u8>, scratch: &mut Vec<u8>) {
     scratch.clear();
-    push_redacted(link.url, scratch);
+    write_redacted(link.url, scratch);
     out.extend_from_slice(b"{\"url\":");
     push_text(scratch, out);
     out.extend_from_slice(b",\"status\":");

@@ -2,22 +2,30 @@
 //! Decides nothing: what a row is comes from `group`, what is listed from `engine`.
 
 mod csv;
+mod figures;
 mod format;
 mod jsonl;
+mod memory;
 mod names;
 mod output;
 mod people;
+mod progress;
 mod row;
 mod rows;
+mod summary;
 mod temporary;
 mod text;
 
+pub use figures::{Bytes, Canonical, Counts, CountsByName, Digests, Input, Loss, Memory};
 pub use format::Format;
+pub use memory::{peak_anonymous, sample_memory};
 pub use names::{digest_status_name, evidence_name, role_name, sameness_name};
 pub use output::{Finished, Output, Target, publish, refuse_overwriting};
-pub use people::{Color, ProgressMode, Verbosity};
+pub use people::{Color, People, ProgressMode, Verbosity};
+pub use progress::Progress;
 pub use row::{Link, Place, Row};
 pub use rows::{Lines, Report};
+pub use summary::{DAMAGE_LISTED_MAX, Summary};
 pub use temporary::remove_on_signals;
 pub use text::clean;
 

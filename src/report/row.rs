@@ -2,11 +2,13 @@
 
 use crate::capture::{Capture, Completeness, Digest, Timestamp};
 use crate::catalog::RowFlags;
+use crate::digest;
 use crate::group::{Conflict, Fate};
 use crate::policy::{Rule, RuleSet};
+use crate::uri::write_redacted;
 
 use super::names::{digest_status_name, evidence_name, role_name, sameness_name};
-use super::text::{push_digest, push_redacted};
+use super::text::push_decimal;
 
 /// A capture and what becomes of it, as the engine hands it over. Empty slices mean absent.
 #[derive(Clone, Copy, Debug)]
@@ -129,7 +131,7 @@ fn group_cells(row: &Row<'_>, cells: &mut impl Cells, scratch: &mut Vec<u8>) {
     if let Some(place) = row.joined_to {
         scratch.extend_from_slice(place.file_name);
         scratch.push(b':');
-        super::text::push_decimal(place.offset, scratch);
+        push_decimal(place.offset, scratch);
     }
     cells.text(scratch);
     cells.list(fate.conflicts.iter().map(Conflict::code), b';');
@@ -155,8 +157,8 @@ const FLAGS: [(RowFlags, &[u8]); 4] = [
 
 fn capture_cells(row: &Row<'_>, cells: &mut impl Cells, scratch: &mut Vec<u8>) {
     let capture = &row.capture;
-    uri(capture.target_uri, cells, scratch);
-    uri(row.key_text, cells, scratch);
+    uri_cell(capture.target_uri, cells, scratch);
+    uri_cell(row.key_text, cells, scratch);
     cells.list(row.rules.iter().map(Rule::name), b';');
     scratch.clear();
     capture.date.write_rfc3339(scratch);
@@ -184,7 +186,7 @@ fn digest_cells(row: &Row<'_>, cells: &mut impl Cells, scratch: &mut Vec<u8>) {
 fn digest_cell(digest: Option<&Digest>, cells: &mut impl Cells, scratch: &mut Vec<u8>) {
     scratch.clear();
     if let Some(digest) = digest {
-        push_digest(digest, scratch);
+        digest::write_text(digest, scratch);
     }
     cells.text(scratch);
 }
@@ -196,7 +198,7 @@ fn pointer_cells(row: &Row<'_>, cells: &mut impl Cells, scratch: &mut Vec<u8>) {
         row.canonical,
         row.keeper_url,
     ] {
-        uri(pointer, cells, scratch);
+        uri_cell(pointer, cells, scratch);
     }
     let fate = row.fate;
     for (mark, group) in [
@@ -213,12 +215,12 @@ fn pointer_cells(row: &Row<'_>, cells: &mut impl Cells, scratch: &mut Vec<u8>) {
 }
 
 /// A URI cell, without its secrets. `@` is rare, so most are written from where they are.
-fn uri(uri: &[u8], cells: &mut impl Cells, scratch: &mut Vec<u8>) {
+fn uri_cell(uri: &[u8], cells: &mut impl Cells, scratch: &mut Vec<u8>) {
     if memchr::memchr(b'@', uri).is_none() {
         return cells.text(uri);
     }
     scratch.clear();
-    push_redacted(uri, scratch);
+    write_redacted(uri, scratch);
     cells.text(scratch);
 }
 

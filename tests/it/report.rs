@@ -1,13 +1,17 @@
 //! Whole reports, byte for byte.
 
 use crawl_dedupe::capture::{
-    Algorithm, Capture, Completeness, Digest, DigestStatus, FileId, Locator, Method, Payload,
-    RecordType, RefersTo, Timestamp,
+    Algorithm, Capture, Completeness, Damage, Digest, DigestStatus, FileId, Locator, Method,
+    Payload, RecordType, RefersTo, Timestamp,
 };
 use crawl_dedupe::catalog::{RowFlags, RowId};
-use crawl_dedupe::group::{Conflict, Conflicts, End, Evidence, Fate, Role, Sameness};
-use crawl_dedupe::policy::{Rule, RuleSet};
-use crawl_dedupe::report::{Escape, Format, Lines, Link, Place, Row};
+use crawl_dedupe::group::{
+    Conflict, Conflicts, Counts, End, Evidence, Fate, Role, Sameness, Thresholds,
+};
+use crawl_dedupe::policy::{PolicyId, Rule, RuleSet};
+use crawl_dedupe::report::{
+    Escape, Format, Lines, Link, Loss, Place, Row, Summary, Target, publish,
+};
 
 use crate::expect;
 
@@ -199,4 +203,41 @@ fn capture() -> Capture<'static> {
         stated_file: b"",
         is_index_line: false,
     }
+}
+
+#[test]
+fn summary_is_what_it_was() {
+    let id = PolicyId {
+        name: "safe".to_owned(),
+        version: "1".to_owned(),
+        hash: 0xabc,
+    };
+    let mut summary = Summary::new("dedupe --in a.warc".to_owned(), &id);
+    summary.set_thresholds(&Thresholds::default(), "verify");
+    let mut counts = Counts {
+        distinct_uris: 3,
+        ..Counts::default()
+    };
+    counts.by_role[Role::Duplicate as usize] = 1;
+    counts.by_conflict[Conflict::RedirectOutside as usize] = 2;
+    counts.by_conflict[Conflict::CanonicalHub as usize] = 4;
+    summary.set_groups(&counts);
+    let damage = Damage {
+        file: FileId(0),
+        offset: 9,
+        length: None,
+        line: Some(2),
+        what: "no timestamp".to_owned(),
+    };
+    summary.damage.push(Loss::of(&damage, b"\xe9.cdx"));
+    let folder = tempfile::tempdir().expect("a folder");
+    let target = Target::from(folder.path().join("s.json"));
+    let written = summary.write(&target).expect("the summary is written");
+    publish(vec![written]).expect("it gets its name");
+    let text = std::fs::read(target.path()).expect("it is there");
+    let version = env!("CARGO_PKG_VERSION");
+    let text = String::from_utf8(text)
+        .expect("JSON is UTF-8")
+        .replace(version, "VERSION");
+    expect::check("summary.json", text.as_bytes());
 }
