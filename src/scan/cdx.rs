@@ -1,0 +1,864 @@
+//! Reads CDX: lines of columns, named by a header line or told by their values.
+//! Must never touch files or threads, nor call another format's reader.
+//!
+//! ```text
+//! cut the line at each delimiter
+//! if there are as many parts as columns: one part each
+//! if there are more, a column has delimiters in it: the key takes what stands before the date,
+//!     the URL (or else the media type, redirect or file name) takes the rest; the values say whether that fits
+//! without a header line: the first known order of columns that the values fit
+//! ```
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use crate::capture::{Event, FileId, Warning};
+use crate::scan::index_line::{Scratch, Statement, is_date, number};
+use crate::scan::lines::{Line, Lines, Parse};
+use crate::source::Piece;
+
+/// A CDX file, piece by piece.
+#[derive(Debug)]
+pub struct Reader {
+    lines: Lines,
+    parser: Parser,
+}
+
+impl Reader {
+    /// A reader of the plain input `file`.
+    #[must_use]
+    pub fn new(file: FileId) -> Self {
+        Self {
+            lines: Lines::new(file),
+            parser: Parser::default(),
+        }
+    }
+
+    /// The same for a compressed input, where the pieces' offsets are those of members.
+    #[must_use]
+    pub fn compressed(file: FileId) -> Self {
+        let mut reader = Self::new(file);
+        reader.lines.compressed();
+        reader
+    }
+
+    /// Reads a piece; what it completes goes to `sink`.
+    pub fn push(&mut self, piece: Piece<'_>, sink: &mut impl FnMut(Event<'_>)) {
+        self.lines.push(piece, &mut self.parser, sink);
+    }
+
+    /// Reads what is left when the input has ended.
+    pub fn finish(&mut self, sink: &mut impl FnMut(Event<'_>)) {
+        self.lines.finish(&mut self.parser, sink);
+    }
+}
+
+/// Whether `line` is a CDX header line, or columns in a known order. A list of URLs is neither.
+#[must_use]
+pub fn looks_like(line: &[u8]) -> bool {
+    let mut parser = Parser::default();
+    header(line).is_some() || parser.guess(line).is_some()
+}
+
+/// Whether `line` is one of the files that stand beside a zipnum index: `.idx` (`urlkey ts TAB part TAB offset TAB length`)
+/// or `.loc` (`part TAB path`). They hold no captures.
+#[must_use]
+pub fn looks_like_zipnum_companion(line: &[u8]) -> bool {
+    let parts: Vec<&[u8]> = line.splitn(6, |byte| *byte == b'\t').collect();
+    match parts.as_slice() {
+        [key, _, offset, length, ..] => {
+            let date = key.rsplit(|byte| *byte == b' ').next();
+            date.is_some_and(is_date) && number(offset).is_some() && number(length).is_some()
+        }
+        [part, path] => !part.contains(&b' ') && path.ends_with(b".gz"),
+        _ => false,
+    }
+}
+
+/// What stands in a column (CDX file format 2015, legend).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Column {
+    Urlkey,
+    Date,
+    Url,
+    Mime,
+    Status,
+    Digest,
+    Redirect,
+    Length,
+    Offset,
+    File,
+    RecordId,
+    Other,
+}
+
+impl Column {
+    fn of_letter(letter: u8) -> Self {
+        match letter {
+            b'N' | b'A' => Self::Urlkey,
+            b'b' => Self::Date,
+            b'a' => Self::Url,
+            b'm' => Self::Mime,
+            b's' => Self::Status,
+            b'k' => Self::Digest,
+            b'r' => Self::Redirect,
+            b'S' => Self::Length,
+            b'V' => Self::Offset,
+            b'g' => Self::File,
+            // "Uniqueness" in the legend; wget has the record id there.
+            b'u' => Self::RecordId,
+            _ => Self::Other,
+        }
+    }
+}
+
+use Column::{Date, Digest, File, Length, Mime, Offset, Other, Redirect, Status, Url, Urlkey};
+
+/// Orders of columns of files without header line, likelier ones first. The last two have the place of a revisit's original behind.
+const KNOWN: [&[Column]; 6] = [
+    &[
+        Urlkey, Date, Url, Mime, Status, Digest, Redirect, Other, Length, Offset, File,
+    ],
+    &[
+        Urlkey, Date, Url, Mime, Status, Digest, Redirect, Offset, File,
+    ],
+    &[
+        Urlkey, Date, Url, Mime, Status, Digest, Redirect, Other, Offset, File,
+    ],
+    &[Urlkey, Date, Url, Mime, Status, Digest, Length],
+    &[
+        Urlkey, Date, Url, Mime, Status, Digest, Redirect, Other, Length, Offset, File, Other,
+        Other, Other,
+    ],
+    &[
+        Urlkey, Date, Url, Mime, Status, Digest, Redirect, Offset, File, Other, Other, Other,
+    ],
+];
+
+/// The columns that a header line names.
+#[derive(Clone, Debug)]
+struct Layout {
+    delimiter: u8,
+    columns: Cow<'static, [Column]>,
+}
+
+/// The first byte of a header line is the delimiter, then `CDX` and letters; the blank before it is lost in some files.
+fn header(line: &[u8]) -> Option<Layout> {
+    let (delimiter, names) = match line {
+        [b'C', b'D', b'X', delimiter, names @ ..] => (*delimiter, names),
+        [first, b'C', b'D', b'X', delimiter, names @ ..] if first == delimiter => {
+            (*delimiter, names)
+        }
+        _ => return None,
+    };
+    if delimiter.is_ascii_alphanumeric() {
+        return None;
+    }
+    let columns = names
+        .trim_ascii_end()
+        .split(|byte| *byte == delimiter)
+        .map(|name| match name {
+            [letter] if letter.is_ascii_alphabetic() || *letter == b'#' => {
+                Some(Column::of_letter(*letter))
+            }
+            _ => None,
+        })
+        .collect::<Option<Vec<_>>>()?;
+    Some(Layout {
+        delimiter,
+        columns: only_one_url(columns).into(),
+    })
+}
+
+/// wget has the URL twice, the first time in the place of the key.
+fn only_one_url(mut columns: Vec<Column>) -> Vec<Column> {
+    if let Some(last) = columns.iter().rposition(|column| *column == Url) {
+        for column in &mut columns[..last] {
+            if *column == Url {
+                *column = Urlkey;
+            }
+        }
+    }
+    columns
+}
+
+#[derive(Debug, Default)]
+struct Parser {
+    /// As the last header line said.
+    stated: Option<Layout>,
+    /// Which of `KNOWN` the last line without header had.
+    guessed: usize,
+    /// Positions of the delimiters in the line.
+    cuts: Vec<usize>,
+    /// The file name of the last good line, to know a cut one by.
+    last_file: Vec<u8>,
+    scratch: Scratch,
+}
+
+impl Parse for Parser {
+    fn line(&mut self, line: Line<'_>, sink: &mut impl FnMut(Event<'_>)) {
+        let mut text = line.text;
+        if line.place.number == 1 {
+            text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
+        }
+        if text.trim_ascii().is_empty() || matches!(text[0], b'!' | b'#') {
+            return sink(Event::Ignored);
+        }
+        if text.iter().all(|byte| *byte == 0) {
+            return sink(Event::Warning(Warning::ZeroPadding));
+        }
+        if let Some(layout) = header(text) {
+            self.stated = Some(layout);
+            return sink(Event::Ignored);
+        }
+        match self.read(text) {
+            Ok(statement) if !line.is_terminated && self.is_cut(text, &statement) => {
+                sink(line.place.damage("incomplete last line"));
+            }
+            Ok(statement) => {
+                self.last_file.clear();
+                self.last_file.extend_from_slice(statement.file);
+                statement.emit(line.place, &mut self.scratch, sink);
+            }
+            Err(what) => sink(line.place.damage(what)),
+        }
+    }
+}
+
+impl Parser {
+    fn read<'l>(&mut self, text: &'l [u8]) -> Result<Statement<'l>, &'static str> {
+        match &self.stated {
+            Some(layout) => {
+                cut(text, layout.delimiter, &mut self.cuts);
+                Parts::new(text, &self.cuts).place(&layout.columns)
+            }
+            None => self
+                .guess(text)
+                .ok_or("not a line of CDX: no order of columns fits it"),
+        }
+    }
+
+    /// Finds the order of columns of a line without header; the last line's is tried first.
+    fn guess<'l>(&mut self, text: &'l [u8]) -> Option<Statement<'l>> {
+        cut(text, b' ', &mut self.cuts);
+        let parts = Parts::new(text, &self.cuts);
+        let as_known = |index: usize| {
+            (KNOWN[index].len() == parts.len() && !parts.has_empty())
+                .then(|| parts.spread(KNOWN[index], Slack::default()))
+                .filter(|statement| fits(statement, Fit::Strict))
+        };
+        if let Some(statement) = as_known(self.guessed) {
+            return Some(statement);
+        }
+        if let Some(index) = (0..KNOWN.len()).find(|index| as_known(*index).is_some()) {
+            self.guessed = index;
+            return as_known(index);
+        }
+        // Blanks inside columns: only in the orders that archives have.
+        KNOWN[..3]
+            .iter()
+            .find_map(|columns| parts.place_with_slack(columns))
+    }
+
+    /// Whether a line without line end stops inside its last column.
+    fn is_cut(&self, text: &[u8], statement: &Statement<'_>) -> bool {
+        let id = statement.record_id;
+        let ends_in_file = !statement.file.is_empty() && text.ends_with(statement.file);
+        let is_shorter = statement.file.len() < self.last_file.len();
+        (ends_in_file && is_shorter && self.last_file.starts_with(statement.file))
+            || (id.starts_with(b"<") && !id.ends_with(b">"))
+    }
+}
+
+fn cut(text: &[u8], delimiter: u8, cuts: &mut Vec<usize>) {
+    cuts.clear();
+    cuts.extend(memchr::memchr_iter(delimiter, text));
+}
+
+/// How many parts, beyond one each, two columns take.
+#[derive(Clone, Copy, Debug, Default)]
+struct Slack {
+    first_column: usize,
+    elastic: usize,
+    elastic_column: usize,
+}
+
+/// A line, cut at its delimiters.
+#[derive(Clone, Copy)]
+struct Parts<'l, 'c> {
+    text: &'l [u8],
+    cuts: &'c [usize],
+}
+
+impl<'l, 'c> Parts<'l, 'c> {
+    fn new(text: &'l [u8], cuts: &'c [usize]) -> Self {
+        Self { text, cuts }
+    }
+
+    fn len(&self) -> usize {
+        self.cuts.len() + 1
+    }
+
+    fn has_empty(&self) -> bool {
+        (0..self.len()).any(|index| self.join(index..index + 1).is_empty())
+    }
+
+    /// The text of some parts, with the delimiters between them.
+    fn join(&self, parts: Range<usize>) -> &'l [u8] {
+        let start = match parts.start {
+            0 => 0,
+            index => self.cuts[index - 1] + 1,
+        };
+        let end = self.cuts.get(parts.end - 1).copied();
+        &self.text[start..end.unwrap_or(self.text.len())]
+    }
+
+    fn place(&self, columns: &[Column]) -> Result<Statement<'l>, &'static str> {
+        if !columns.contains(&Url) {
+            return Err("the header line names no column of original URLs");
+        }
+        if self.len() < columns.len() {
+            return Err("fewer columns than the header line names");
+        }
+        if self.len() > columns.len() {
+            return self
+                .place_with_slack(columns)
+                .ok_or("more columns than the header line names, and no telling which is which");
+        }
+        let statement = self.spread(columns, Slack::default());
+        if fits(&statement, Fit::Loose) {
+            Ok(statement)
+        } else {
+            Err("no URL, or no number where status, length or offset should stand")
+        }
+    }
+
+    /// Tries which column has the delimiters in it that make too many parts.
+    fn place_with_slack(&self, columns: &[Column]) -> Option<Statement<'l>> {
+        let slack = self.len().checked_sub(columns.len()).filter(|n| *n > 0)?;
+        let first = match columns {
+            [Urlkey, Date, ..] => (0..=slack).find(|n| is_date(self.join(1 + n..2 + n)))?,
+            _ => 0,
+        };
+        let attempt = |column: Column, fit: Fit| {
+            let statement = self.spread(
+                columns,
+                Slack {
+                    first_column: first,
+                    elastic: slack - first,
+                    elastic_column: columns.iter().position(|other| *other == column)?,
+                },
+            );
+            fits(&statement, fit).then_some(statement)
+        };
+        [Url, Mime, Redirect, File]
+            .into_iter()
+            .find_map(|column| attempt(column, Fit::Strict))
+            .or_else(|| attempt(Url, Fit::OddMime))
+    }
+
+    /// Gives each column its part.
+    fn spread(&self, columns: &[Column], slack: Slack) -> Statement<'l> {
+        let mut statement = Statement::default();
+        let mut from = 0;
+        for (index, column) in columns.iter().enumerate() {
+            let mut to = from + 1;
+            if index == 0 {
+                to += slack.first_column;
+            }
+            if index == slack.elastic_column {
+                to += slack.elastic;
+            }
+            *field(&mut statement, *column) = self.join(from..to).trim_ascii();
+            from = to;
+        }
+        statement
+    }
+}
+
+fn field<'s, 'l>(statement: &'s mut Statement<'l>, column: Column) -> &'s mut &'l [u8] {
+    match column {
+        Column::Urlkey => &mut statement.urlkey,
+        Column::Date => &mut statement.date,
+        Column::Url => &mut statement.url,
+        Column::Mime => &mut statement.mime,
+        Column::Status => &mut statement.status,
+        Column::Digest => &mut statement.digest,
+        Column::Redirect => &mut statement.redirect,
+        Column::Length => &mut statement.length,
+        Column::Offset => &mut statement.offset,
+        Column::File => &mut statement.file,
+        Column::RecordId => &mut statement.record_id,
+        Column::Other => &mut statement.other,
+    }
+}
+
+/// How closely values must look like their columns.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fit {
+    /// The columns are known: only what would be misread is refused.
+    Loose,
+    /// The columns are guessed.
+    Strict,
+    /// They are guessed, and servers also send media types such as `text`.
+    OddMime,
+}
+
+fn fits(statement: &Statement<'_>, fit: Fit) -> bool {
+    let is_count = |text: &[u8]| matches!(text, b"" | b"-") || number(text).is_some();
+    let is_sound = !matches!(statement.url, b"" | b"-")
+        && [statement.status, statement.length, statement.offset]
+            .into_iter()
+            .all(is_count);
+    is_sound
+        && match fit {
+            Fit::Loose => true,
+            Fit::Strict => is_told_by_values(statement) && is_media_type(statement.mime),
+            Fit::OddMime => {
+                is_told_by_values(statement)
+                    && !statement.mime.iter().any(|byte| b"=;/:".contains(byte))
+            }
+        }
+}
+
+fn is_told_by_values(statement: &Statement<'_>) -> bool {
+    let is_digest_letter = |byte: &u8| byte.is_ascii_alphanumeric() || b":=+_-".contains(byte);
+    let is_placed = match statement.file {
+        b"" => number(statement.length).is_some(),
+        b"-" => true,
+        // A number there is the offset of a line that was cut.
+        file => !file.iter().all(u8::is_ascii_digit) && number(statement.offset).is_some(),
+    };
+    is_placed
+        && is_date(statement.date)
+        && statement.url.contains(&b':')
+        && matches!(statement.status.len(), 1 | 3)
+        && !statement.digest.is_empty()
+        && statement.digest.iter().all(is_digest_letter)
+}
+
+/// `type/subtype` with or without parameters, or a stand-in for it.
+fn is_media_type(mime: &[u8]) -> bool {
+    let essence = mime.split(|byte| *byte == b';').next().unwrap_or(mime);
+    let is_letter = |byte: &u8| byte.is_ascii_graphic() && !b"=:,()<>@".contains(byte);
+    let n_slashes = essence.iter().filter(|byte| **byte == b'/').count();
+    let stands_in = matches!(mime, b"-" | b"unk" | b"no-type" | b"warc-info");
+    stands_in || (n_slashes == 1 && essence.trim_ascii().iter().all(is_letter))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scan::index_line::tests::told;
+    use crate::scan::lines::LINE_MAX;
+    use proptest::prelude::*;
+
+    fn events(pieces: &[&[u8]]) -> Vec<String> {
+        let mut reader = Reader::new(FileId(0));
+        let mut found = Vec::new();
+        let mut offset = 0;
+        for bytes in pieces {
+            reader.push(Piece::Bytes { bytes, offset }, &mut |event| {
+                found.push(format!("{event:?}"))
+            });
+            offset += bytes.len() as u64;
+        }
+        reader.finish(&mut |event| found.push(format!("{event:?}")));
+        found
+    }
+
+    /// What the lines tell, without the record events.
+    fn check(text: &str, expected: &[&str]) {
+        let mut reader = Reader::new(FileId(0));
+        let mut found = Vec::new();
+        let mut sink = |event: Event<'_>| {
+            if !matches!(event, Event::Record { .. }) {
+                found.push(told(&event));
+            }
+        };
+        let bytes = text.as_bytes();
+        reader.push(Piece::Bytes { bytes, offset: 0 }, &mut sink);
+        reader.finish(&mut sink);
+        assert_eq!(found, expected, "{text}");
+    }
+
+    const DIGEST: &str = "ZJTWZUVPZJI7RJE47IEP2O2NBWJ2MYVQ";
+    const A: &str =
+        "http://a.com/ 2024-05-01T12:00:00Z Some(200) text/html Unchecked 900+Some(500) a.warc.gz";
+    const A_WITHOUT_LENGTH: &str =
+        "http://a.com/ 2024-05-01T12:00:00Z Some(200) text/html Unchecked 900+None a.warc.gz";
+
+    #[test]
+    fn takes_columns_from_the_header_line() {
+        for (header, line, expected) in [
+            (
+                " CDX N b a m s k r M S V g",
+                "com,a)/ 20240501120000 http://a.com/ text/html 200 DIGEST - - 500 900 a.warc.gz",
+                A,
+            ),
+            (
+                " CDX N b a m s k r V g",
+                "com,a)/ 20240501120000 http://a.com/ text/html 200 DIGEST - 900 a.warc.gz",
+                A_WITHOUT_LENGTH,
+            ),
+            (
+                " CDX a b a m s k r M V g u",
+                "x 20240501120000 http://a.com/ text/html 200 DIGEST - - 900 a.warc.gz <urn:uuid:1>",
+                A_WITHOUT_LENGTH,
+            ),
+            (
+                "CDX g V S k s m a b",
+                "a.warc.gz 900 500 DIGEST 200 text/html http://a.com/ 20240501120000",
+                A,
+            ),
+            (
+                "\tCDX\tb\ta\tm\ts\tk\tS\tV\tg",
+                "20240501120000\thttp://a.com/\ttext/html\t200\tDIGEST\t500\t900\ta.warc.gz",
+                A,
+            ),
+        ] {
+            let line = line.replace("DIGEST", DIGEST);
+            check(&format!("{header}\r\n{line}\r\n"), &["Ignored", expected]);
+        }
+    }
+
+    #[test]
+    fn tells_columns_without_header_line() {
+        for line in [
+            "com,a)/ 20240501120000 http://a.com/ text/html 200 DIGEST - - 500 900 a.warc.gz",
+            "com,a)/ 20240501120000 http://a.com/ text/html 200 DIGEST - - 500 900 a.warc.gz 1 2 b.warc.gz",
+        ] {
+            check(&line.replace("DIGEST", DIGEST), &[A]);
+        }
+        for line in [
+            "com,a)/ 20240501120000 http://a.com/ text/html 200 DIGEST - 900 a.warc.gz",
+            "com,a)/ 20240501120000 http://a.com/ text/html 200 DIGEST - - 900 a.warc.gz",
+            "com,a)/ 20240501120000 http://a.com/ text/html 200 DIGEST - 900 a.warc.gz 1 2 b.warc.gz",
+        ] {
+            check(&line.replace("DIGEST", DIGEST), &[A_WITHOUT_LENGTH]);
+        }
+        let of_server = "com,a)/ 20240501120000 http://a.com/ text/html 200 DIGEST 500";
+        check(
+            &of_server.replace("DIGEST", DIGEST),
+            &["http://a.com/ 2024-05-01T12:00:00Z Some(200) text/html Unchecked 0+Some(500) "],
+        );
+    }
+
+    #[test]
+    fn finds_columns_round_blanks_in_one() {
+        for (line, url, mime, file) in [
+            (
+                "com,a)/ 20240501120000 http://a.com/b c d text/html 200 D - - 5 9 f",
+                "http://a.com/b c d",
+                "text/html",
+                "f",
+            ),
+            (
+                "com,a)/b c 20240501120000 http://a.com/b c text/html 200 D - - 5 9 f",
+                "http://a.com/b c",
+                "text/html",
+                "f",
+            ),
+            (
+                "com,a)/b c 20240501120000 http://a.com/b%20c text/html 200 D - - 5 9 f",
+                "http://a.com/b%20c",
+                "text/html",
+                "f",
+            ),
+            (
+                "com,a)/ 20240501120000 http://a.com/b  c/d text/html 200 D - - 5 9 f",
+                "http://a.com/b  c/d",
+                "text/html",
+                "f",
+            ),
+            (
+                "com,a)/ 20240501120000 http://a.com/ text/html; charset=utf-8 200 D - - 5 9 f",
+                "http://a.com/",
+                "text/html; charset=utf-8",
+                "f",
+            ),
+            (
+                "com,a)/ 20240501120000 http://a.com/ text/html  200 D - - 5 9 f",
+                "http://a.com/",
+                "text/html",
+                "f",
+            ),
+            (
+                "com,a)/ 20240501120000 http://a.com/b c text 200 D - - 5 9 f",
+                "http://a.com/b c",
+                "text",
+                "f",
+            ),
+            (
+                "com,a)/ 20240501120000 http://a.com/ text/html 200 D http://a.com/x y - 5 9 f",
+                "http://a.com/",
+                "text/html",
+                "f",
+            ),
+            (
+                "com,a)/ 20240501120000 http://a.com/ text/html 200 D - - 5 9 my crawl.warc.gz",
+                "http://a.com/",
+                "text/html",
+                "my crawl.warc.gz",
+            ),
+        ] {
+            let line = line.replace(" D ", &format!(" {DIGEST} "));
+            let expected =
+                format!("{url} 2024-05-01T12:00:00Z Some(200) {mime} Unchecked 9+Some(5) {file}");
+            check(&line, &[&expected]);
+            check(
+                &format!(" CDX N b a m s k r M S V g\n{line}"),
+                &["Ignored", &expected],
+            );
+        }
+    }
+
+    #[test]
+    fn bad_lines_are_damage_and_reading_goes_on() {
+        let good = format!(
+            "com,a)/ 20240501120000 http://a.com/ text/html 200 {DIGEST} - - 500 900 a.warc.gz\n"
+        );
+        for (bad, what) in [
+            (
+                "com,a)/ 20240501120000 http://a.com/",
+                "fewer columns than the header line names",
+            ),
+            (
+                "WARNING: something of another tool that has quite a few words in it",
+                "more columns than the header line names, and no telling which is which",
+            ),
+            (
+                "a line of eleven words by some tool that is odd",
+                "no URL, or no number where status, length or offset should stand",
+            ),
+            (
+                "com,a)/ 20240501120000 - text/html 200 X - - 500 900 a.warc.gz",
+                "no URL, or no number where status, length or offset should stand",
+            ),
+            (
+                "com,a)/ 20240501120000 http://a.com/ text/html 200 X - - 500 99999999999999999999 a.warc.gz",
+                "no URL, or no number where status, length or offset should stand",
+            ),
+        ] {
+            let damage = format!("line 3: {what}");
+            let text = format!(" CDX N b a m s k r M S V g\n{good}{bad}\n{good}");
+            check(&text, &["Ignored", A, &damage, A]);
+            let text = format!("{good}{good}{bad}\n{good}");
+            check(
+                &text,
+                &[
+                    A,
+                    A,
+                    "line 3: not a line of CDX: no order of columns fits it",
+                    A,
+                ],
+            );
+        }
+        check(
+            " CDX N b m\nx 1 2\n",
+            &[
+                "Ignored",
+                "line 2: the header line names no column of original URLs",
+            ],
+        );
+    }
+
+    #[test]
+    fn a_last_line_that_stops_short_is_damage() {
+        let good = format!(
+            "com,a)/ 20240501120000 http://a.com/ text/html 200 {DIGEST} - - 500 900 a.warc.gz\n"
+        );
+        let whole = good.trim_end();
+        check(&format!("{good}{whole}"), &[A, A]);
+        for cut in 1..whole.len() {
+            let text = format!("{good}{}", &whole[..cut]);
+            let mut reader = Reader::new(FileId(0));
+            let mut n_captures = 0;
+            let mut n_damage = 0;
+            let mut sink = |event: Event<'_>| match event {
+                Event::Capture(_) => n_captures += 1,
+                Event::Damage(_) => n_damage += 1,
+                _ => {}
+            };
+            let bytes = text.as_bytes();
+            reader.push(Piece::Bytes { bytes, offset: 0 }, &mut sink);
+            reader.finish(&mut sink);
+            assert_eq!((n_captures, n_damage), (1, 1), "{text}");
+        }
+    }
+
+    #[test]
+    fn odd_lines_that_are_no_captures_are_passed() {
+        check(
+            "!meta {}\n# remark\n\n \r\n\0\0\0\0",
+            &[
+                "Ignored",
+                "Ignored",
+                "Ignored",
+                "Ignored",
+                "warning zero-padding",
+            ],
+        );
+    }
+
+    #[test]
+    fn a_bad_date_is_unknown() {
+        check(
+            &format!(
+                " CDX N b a m s k r M S V g\ncom,a)/ 20240231120000 http://a.com/ text/html 200 {DIGEST} - - 500 900 a.warc.gz"
+            ),
+            &[
+                "Ignored",
+                "warning bad-date",
+                &A.replace("2024-05-01T12:00:00Z", ""),
+            ],
+        );
+    }
+
+    #[test]
+    fn sniffs_lines_but_no_lists() {
+        let line = format!(
+            "com,a)/ 20240501120000 http://a.com/ text/html 200 {DIGEST} - - 500 900 a.warc.gz"
+        );
+        for (line, expected) in [
+            (line.as_str(), true),
+            (" CDX N b a m s k r M S V g", true),
+            ("", false),
+            ("CDX", false),
+            ("http://a.com/", false),
+            ("WARC/1.0", false),
+            ("com,a)/ 20140127171200\tzipnum\t0\t275\t1", false),
+            ("com,a)/ 20140127171200 {\"url\": \"http://a.com/\"}", false),
+            (
+                "one two three four five six seven eight nine ten eleven",
+                false,
+            ),
+        ] {
+            assert_eq!(looks_like(line.as_bytes()), expected, "{line}");
+        }
+        for (line, expected) in [
+            ("com,a)/ 20140127171200\tzipnum\t0\t275\t1", true),
+            ("zipnum\t/data/zipnum-sample.cdx.gz", true),
+            ("http://a.com/\thttp://b.com/", false),
+            ("1\tcom.example", false),
+        ] {
+            assert_eq!(
+                looks_like_zipnum_companion(line.as_bytes()),
+                expected,
+                "{line}"
+            );
+        }
+    }
+
+    #[test]
+    fn lines_beyond_the_limit_are_skimmed() {
+        let good = format!(
+            "com,a)/ 20240501120000 http://a.com/ text/html 200 {DIGEST} - - 500 900 a.warc.gz\n"
+        );
+        let long = vec![b'x'; LINE_MAX + 1];
+        let found = events(&[
+            good.as_bytes(),
+            &long[..9],
+            &long[9..],
+            b"\n",
+            good.as_bytes(),
+        ]);
+        let whole = events(&[&[good.as_bytes(), &long, b"\n", good.as_bytes()].concat()]);
+        assert_eq!(found, whole);
+        assert_eq!(found.len(), 5);
+        let length = format!("length: Some({})", LINE_MAX + 2);
+        assert!(
+            found[2].contains(&length) && found[2].contains("longer than"),
+            "{}",
+            found[2]
+        );
+    }
+
+    #[test]
+    fn lost_bytes_cut_the_line_they_lie_in() {
+        let mut reader = Reader::compressed(FileId(0));
+        let mut found = Vec::new();
+        let mut sink = |event: Event<'_>| found.push(told(&event));
+        let good = format!(
+            "com,a)/ 20240501120000 http://a.com/ text/html 200 {DIGEST} - - 500 900 a.warc.gz\n"
+        );
+        reader.push(
+            Piece::Bytes {
+                bytes: &good.as_bytes()[..50],
+                offset: 0,
+            },
+            &mut sink,
+        );
+        reader.push(
+            Piece::Lost {
+                offset: 7,
+                length: Some(9),
+                what: "bad member",
+            },
+            &mut sink,
+        );
+        reader.push(
+            Piece::Bytes {
+                bytes: good.as_bytes(),
+                offset: 16,
+            },
+            &mut sink,
+        );
+        reader.push(
+            Piece::MemberEnd {
+                offset: 16,
+                length: 60,
+            },
+            &mut sink,
+        );
+        reader.push(
+            Piece::Bytes {
+                bytes: b"stray\n",
+                offset: 76,
+            },
+            &mut sink,
+        );
+        assert_eq!(found[..3], ["line 1: bad member", "response", A]);
+        assert!(found[3].starts_with("line 3: "), "{}", found[3]);
+    }
+
+    /// Lines of CDX letters, good ones among them.
+    fn any_index() -> impl Strategy<Value = Vec<u8>> {
+        let line = prop_oneof![
+            Just(format!("com,a)/ 20240501120000 http://a.com/ text/html 200 {DIGEST} - - 500 900 a.warc.gz\n").into_bytes()),
+            Just(b" CDX N b a m s k r M S V g\n".to_vec()),
+            Just(b" CDX a b a m s k r M V g u\n".to_vec()),
+            "( |[a-c0-9]|[0-9]{14}|-|/|[a-z]{3}/[a-z]{3}|\r|\n){0,40}\n?".prop_map(String::into_bytes),
+            proptest::collection::vec(any::<u8>(), 0..60),
+        ];
+        proptest::collection::vec(line, 0..8).prop_map(|lines| lines.concat())
+    }
+
+    proptest! {
+        #[test]
+        fn any_split_gives_the_same_events(bytes in any_index(), cuts in proptest::collection::vec(any::<prop::sample::Index>(), 0..9)) {
+            let mut at: Vec<usize> = cuts.iter().map(|cut| cut.index(bytes.len() + 1)).collect();
+            at.sort_unstable();
+            let mut pieces = Vec::new();
+            let mut from = 0;
+            for to in at.into_iter().chain([bytes.len()]) {
+                if to > from {
+                    pieces.push(&bytes[from..to]);
+                }
+                from = to;
+            }
+            prop_assert_eq!(events(&pieces), events(&[&bytes]));
+        }
+
+        #[test]
+        fn every_line_is_accounted_for(bytes in any_index()) {
+            let n_lines = bytes.strip_suffix(b"\n").map_or_else(
+                || if bytes.is_empty() { 0 } else { bytes.split(|byte| *byte == b'\n').count() },
+                |lines| lines.split(|byte| *byte == b'\n').count(),
+            );
+            let found = events(&[&bytes]);
+            let is_one = |event: &&String| ["Record", "Damage", "Ignored", "Warning(ZeroPadding)"].iter().any(|name| event.starts_with(name));
+            prop_assert_eq!(found.iter().filter(is_one).count(), n_lines);
+        }
+    }
+}

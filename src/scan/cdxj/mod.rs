@@ -1,0 +1,321 @@
+//! Reads CDXJ: `urlkey SP timestamp SP {json}`, as written by pywb, cdxj-indexer, jwarc and Common Crawl, and the bare JSON
+//! lines of Common Crawl's index server. Must never touch files or threads, nor call another format's reader.
+//!
+//! ```text
+//! the JSON starts at the first `{` that stands behind a timestamp
+//! run over its members; keep where the values of known names lie, decoded only if they have escapes
+//! ```
+
+mod json;
+
+use crate::capture::{Event, FileId, Warning};
+use crate::scan::cdxj::json::{Members, Text, Value};
+use crate::scan::index_line::{Scratch, Statement, is_date};
+use crate::scan::lines::{Line, Lines, Parse};
+use crate::source::Piece;
+
+/// A CDXJ file, piece by piece.
+#[derive(Debug)]
+pub struct Reader {
+    lines: Lines,
+    parser: Parser,
+}
+
+impl Reader {
+    /// A reader of the plain input `file`.
+    #[must_use]
+    pub fn new(file: FileId) -> Self {
+        Self {
+            lines: Lines::new(file),
+            parser: Parser::default(),
+        }
+    }
+
+    /// The same for a compressed input, where the pieces' offsets are those of members.
+    #[must_use]
+    pub fn compressed(file: FileId) -> Self {
+        let mut reader = Self::new(file);
+        reader.lines.compressed();
+        reader
+    }
+
+    /// Reads a piece; what it completes goes to `sink`.
+    pub fn push(&mut self, piece: Piece<'_>, sink: &mut impl FnMut(Event<'_>)) {
+        self.lines.push(piece, &mut self.parser, sink);
+    }
+
+    /// Reads what is left when the input has ended.
+    pub fn finish(&mut self, sink: &mut impl FnMut(Event<'_>)) {
+        self.lines.finish(&mut self.parser, sink);
+    }
+}
+
+/// Whether `line` is one of CDXJ: a key, a date and the start of a JSON object, a `!meta` line, or a line of an index server.
+#[must_use]
+pub fn looks_like(line: &[u8]) -> bool {
+    if line.starts_with(b"!meta") || line.starts_with(b"!OpenWayback-CDXJ") {
+        return true;
+    }
+    match split(line) {
+        Some(parts) if !parts.urlkey.is_empty() => is_date(parts.date),
+        Some(parts) => read(parts, &mut Members::default())
+            .is_ok_and(|statement| is_date(statement.date) && !statement.urlkey.is_empty()),
+        None => false,
+    }
+}
+
+/// A line, cut where the JSON starts.
+#[derive(Clone, Copy)]
+struct Split<'a> {
+    urlkey: &'a [u8],
+    date: &'a [u8],
+    json: &'a [u8],
+}
+
+/// A key may have blanks and braces in it, so the JSON is what stands behind a date; failing that, behind the first blank and brace.
+fn split(line: &[u8]) -> Option<Split<'_>> {
+    let mut first = None;
+    for brace in memchr::memchr_iter(b'{', line) {
+        let before = line[..brace].trim_ascii_end();
+        if brace > 0 && before.len() == brace {
+            continue;
+        }
+        let blank = before.iter().rposition(u8::is_ascii_whitespace);
+        let (urlkey, date) = blank.map_or((before, &b""[..]), |at| before.split_at(at));
+        let found = Split {
+            urlkey: urlkey.trim_ascii(),
+            date: date.trim_ascii(),
+            json: &line[brace..],
+        };
+        if before.is_empty() || is_date(found.date) {
+            return Some(found);
+        }
+        first.get_or_insert(found);
+    }
+    first
+}
+
+#[derive(Debug, Default)]
+struct Parser {
+    members: Members,
+    scratch: Scratch,
+}
+
+impl Parse for Parser {
+    fn line(&mut self, line: Line<'_>, sink: &mut impl FnMut(Event<'_>)) {
+        let mut text = line.text;
+        if line.place.number == 1 {
+            text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
+        }
+        let is_remark = matches!(text.first(), None | Some(b'!' | b'#'));
+        if is_remark || text.starts_with(b" CDX") || text.trim_ascii().is_empty() {
+            return sink(Event::Ignored);
+        }
+        if text.iter().all(|byte| *byte == 0) {
+            return sink(Event::Warning(Warning::ZeroPadding));
+        }
+        let Self { members, scratch } = self;
+        let Some(parts) = split(text) else {
+            return sink(line.place.damage("not a line of CDXJ: no JSON object"));
+        };
+        match read(parts, members) {
+            Ok(statement) => statement.emit(line.place, scratch, sink),
+            Err(_) if !line.is_terminated => sink(line.place.damage("incomplete last line")),
+            Err(what) => sink(line.place.damage(what)),
+        }
+    }
+}
+
+/// The statement of a line, whose decoded values lie in `members`.
+fn read<'a>(parts: Split<'a>, members: &'a mut Members) -> Result<Statement<'a>, &'static str> {
+    let mut fields = [Text::NONE; FIELDS.len()];
+    members.read(parts.json, |name, value| {
+        if let Some(index) = FIELDS.iter().position(|field| *field == name) {
+            fields[index] = match value {
+                Value::Text(text) => text,
+                Value::Other => Text::NONE,
+            };
+        }
+    })?;
+    let value = |field: &[u8]| {
+        let index = FIELDS.iter().position(|name| *name == field);
+        index.map_or(&b""[..], |index| members.text(parts.json, fields[index]))
+    };
+    let or = |stated: &'a [u8], other: &'a [u8]| if stated.is_empty() { other } else { stated };
+    let statement = Statement {
+        urlkey: or(parts.urlkey, value(b"urlkey")),
+        date: or(parts.date, value(b"timestamp")),
+        url: value(b"url"),
+        mime: value(b"mime"),
+        status: value(b"status"),
+        digest: value(b"digest"),
+        redirect: value(b"redirect"),
+        length: value(b"length"),
+        offset: value(b"offset"),
+        file: value(b"filename"),
+        truncated: value(b"truncated"),
+        method: value(b"method"),
+        request_body: value(b"requestBody"),
+        ..Statement::default()
+    };
+    if matches!(statement.url, b"" | b"-") {
+        return Err("no url in the line");
+    }
+    Ok(statement)
+}
+
+/// The names that are read; all others are passed over.
+const FIELDS: [&[u8]; 13] = [
+    b"urlkey",
+    b"timestamp",
+    b"url",
+    b"mime",
+    b"status",
+    b"digest",
+    b"redirect",
+    b"length",
+    b"offset",
+    b"filename",
+    b"truncated",
+    b"method",
+    b"requestBody",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scan::index_line::tests::told;
+    use proptest::prelude::*;
+
+    fn events(pieces: &[&[u8]], tell: impl Fn(&Event<'_>) -> Option<String>) -> Vec<String> {
+        let mut reader = Reader::new(FileId(0));
+        let mut found = Vec::new();
+        let mut offset = 0;
+        let mut sink = |event: Event<'_>| found.extend(tell(&event));
+        for bytes in pieces {
+            reader.push(Piece::Bytes { bytes, offset }, &mut sink);
+            offset += bytes.len() as u64;
+        }
+        reader.finish(&mut sink);
+        found
+    }
+
+    fn check(text: &[u8], expected: &[&str]) {
+        let found = events(&[text], |event| {
+            (!matches!(event, Event::Record { .. })).then(|| told(event))
+        });
+        assert_eq!(found, expected, "{}", text.escape_ascii());
+    }
+
+    const A: &str = "http://a.com/ 2024-05-01T12:00:00Z Some(200) text/html Unchecked 900+Some(500) a.warc.gz";
+
+    #[test]
+    fn reads_what_each_tool_writes() {
+        for line in [
+            // pywb, Common Crawl
+            r#"com,a)/ 20240501120000 {"url": "http://a.com/", "mime": "text/html", "mime-detected": "text/html", "status": "200", "digest": "ZJTWZUVPZJI7RJE47IEP2O2NBWJ2MYVQ", "length": "500", "offset": "900", "filename": "a.warc.gz", "charset": "UTF-8", "languages": "eng"}"#,
+            // cdxj-indexer, jwarc, in a WACZ
+            r#"com,a)/ 20240501120000 {"url":"http://a.com/","mime":"text/html","status":"200","digest":"sha1:ZJTWZUVPZJI7RJE47IEP2O2NBWJ2MYVQ","length":"500","offset":"900","filename":"a.warc.gz","recordDigest":"sha256:00"}"#,
+            // Common Crawl's index server
+            r#"{"urlkey": "com,a)/", "timestamp": "20240501120000", "url": "http://a.com/", "mime": "text/html", "status": "200", "digest": "ZJTWZUVPZJI7RJE47IEP2O2NBWJ2MYVQ", "length": "500", "offset": "900", "filename": "a.warc.gz"}"#,
+            // Numbers, nested values, escapes, blanks and braces in the key.
+            r#"com,a)/b {c {d 20240501120000 {"url":"http:\/\/a.com\u002f","mime":"text/html","x":{"url":["}"]},"status":200,"digest":"ZJTWZUVPZJI7RJE47IEP2O2NBWJ2MYVQ","length":500,"offset":900,"filename":"a.warc.gz"}  "#,
+        ] {
+            check(line.as_bytes(), &[A]);
+            assert!(looks_like(line.as_bytes()), "{line}");
+        }
+    }
+
+    #[test]
+    fn absent_fields_are_unknown() {
+        check(
+            br#"com,a)/ 20240501120000 {"url": "http://a.com/", "status": null, "mime": "warc/revisit", "offset": "1"}"#,
+            &["http://a.com/ 2024-05-01T12:00:00Z None  Absent 1+None "],
+        );
+        for key in ["com,a)/ 20240231120000", "com,a)/ yesterday", "com,a)/"] {
+            check(
+                format!(r#"{key} {{"url": "http://a.com/"}}"#).as_bytes(),
+                &["warning bad-date", "http://a.com/  None  Absent 0+None "],
+            );
+        }
+    }
+
+    #[test]
+    fn keeps_bytes_that_are_no_utf8() {
+        check(
+            b"com,a)/ 20240501120000 {\"url\": \"http://a.com/\xff\\ud800\"}",
+            &[r"http://a.com/\xff\xed\xa0\x80 2024-05-01T12:00:00Z None  Absent 0+None "],
+        );
+    }
+
+    #[test]
+    fn bad_lines_are_damage_and_reading_goes_on() {
+        let good = r#"com,a)/ 20240501120000 {"url": "http://a.com/"}"#;
+        let told_good = "http://a.com/ 2024-05-01T12:00:00Z None  Absent 0+None ";
+        for (bad, what) in [
+            (r#"com,a)/ 20240501120000 {"url": "http://a.com/"#, "broken JSON"),
+            (r#"com,a)/ 20240501120000 {"url": "http://a.com/"} {"url": "#, "bytes after the JSON object"),
+            (r#"com,a)/ 20240501120000 {"mime": "text/html"}"#, "no url in the line"),
+            (r#"com,a)/ 20240501120000 {"url": ""}"#, "no url in the line"),
+            ("INFO: 12 files indexed", "not a line of CDXJ: no JSON object"),
+            ("com,a)/ 20240501120000", "not a line of CDXJ: no JSON object"),
+        ] {
+            let damage = format!("line 2: {what}");
+            check(format!("{good}\n{bad}\n{good}\n").as_bytes(), &[told_good, &damage, told_good]);
+        }
+    }
+
+    #[test]
+    fn a_last_line_that_stops_short_is_damage() {
+        let good = r#"com,a)/ 20240501120000 {"url": "http://a.com/"}"#;
+        for cut in 1..good.len() {
+            let found = events(&[good[..cut].as_bytes()], |event| Some(told(event)));
+            assert_eq!(found.len(), 1, "{found:?}");
+            assert!(found[0].starts_with("line 1: "), "{found:?}");
+        }
+    }
+
+    #[test]
+    fn odd_lines_that_are_no_captures_are_passed() {
+        check(
+            b"\xef\xbb\xbf!meta 0 {\"url\": \"x\"}\n!OpenWayback-CDXJ 1.0\n# remark\n CDX N b a\n\n\0\0",
+            &["Ignored", "Ignored", "Ignored", "Ignored", "Ignored", "warning zero-padding"],
+        );
+    }
+
+    #[test]
+    fn sniffs_lines_but_no_lists() {
+        for line in [
+            "",
+            "http://a.com/",
+            r#"{"url": "http://a.com/", "status": 200}"#,
+            r#"{"log": {"version": "1.2"}}"#,
+            r#"http://a.com/ 2024 {"url": "x"}"#,
+            "com,a)/ 20240501120000 http://a.com/ text/html 200",
+        ] {
+            assert!(!looks_like(line.as_bytes()), "{line}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_split_gives_the_same_events(
+            lines in proptest::collection::vec(r#"(com,a\)/ 20240501120000 \{"url": "http://a\.com/(\\u00e9|é|\\)?"(, "status": "200")?\}|\{|\r| |[a-z]{0,9}){0,3}\n?"#, 0..6),
+            cuts in proptest::collection::vec(any::<prop::sample::Index>(), 0..9),
+        ) {
+            let text = lines.concat();
+            let mut at: Vec<usize> = cuts.iter().map(|cut| cut.index(text.len() + 1)).collect();
+            at.sort_unstable();
+            let mut pieces = Vec::new();
+            let mut from = 0;
+            for to in at.into_iter().chain([text.len()]) {
+                if to > from {
+                    pieces.push(&text.as_bytes()[from..to]);
+                }
+                from = to;
+            }
+            let debug = |event: &Event<'_>| Some(format!("{event:?}"));
+            prop_assert_eq!(events(&pieces, debug), events(&[text.as_bytes()], debug));
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! Cuts the pieces of an index into lines. Must never touch files, nor know what a line means.
+//!
+//! ```text
+//! for each piece:
+//!     find LF after LF (memchr); a line that lies in the piece is handed on as it lies there
+//!     what is left waits in `carry` for the next piece, up to LINE_MAX; what is longer is counted, not kept
+//!     lost bytes cut the line that is waiting
+//! ```
+
+use crate::capture::{Damage, Event, FileId, Warning};
+use crate::source::Piece;
+
+/// Longest line that is read. The longest URL of Common Crawl is below 100 kB.
+pub(super) const LINE_MAX: usize = 1 << 20;
+
+/// Where a line stands.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    pub(super) file: FileId,
+    /// From 1.
+    pub(super) number: u64,
+    /// Of a plain file the line's first byte, of a compressed one its member's.
+    pub(super) offset: u64,
+    /// Bytes with the line end; unknown in a compressed file.
+    pub(super) length: Option<u64>,
+}
+
+impl Place {
+    /// The event that names this line as lost.
+    pub(super) fn damage(self, what: impl Into<String>) -> Event<'static> {
+        Event::Damage(Damage {
+            file: self.file,
+            offset: self.offset,
+            length: self.length,
+            line: Some(self.number),
+            what: what.into(),
+        })
+    }
+}
+
+/// A line without its line end.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Line<'a> {
+    pub(super) text: &'a [u8],
+    pub(super) place: Place,
+    /// Whether a line end followed; the last line of a cut file has none.
+    pub(super) is_terminated: bool,
+}
+
+/// What a line reader does with its lines.
+pub(super) trait Parse {
+    fn line(&mut self, line: Line<'_>, sink: &mut impl FnMut(Event<'_>));
+}
+
+/// How the bytes lie in the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Storage {
+    Plain,
+    Members,
+}
+
+/// The line that is being read, over the pieces it lies in.
+#[derive(Debug)]
+pub(super) struct Lines {
+    file: FileId,
+    storage: Storage,
+    carry: Vec<u8>,
+    /// Bytes of the line that precede the present piece, kept or not.
+    pending: u64,
+    /// Where the pending line starts.
+    start: u64,
+    n_lines: u64,
+}
+
+impl Lines {
+    pub(super) fn new(file: FileId) -> Self {
+        Self {
+            file,
+            storage: Storage::Plain,
+            carry: Vec::new(),
+            pending: 0,
+            start: 0,
+            n_lines: 0,
+        }
+    }
+
+    /// The offsets of pieces are those of gzip members or zstd frames.
+    pub(super) fn compressed(&mut self) {
+        self.storage = Storage::Members;
+    }
+
+    pub(super) fn push(
+        &mut self,
+        piece: Piece<'_>,
+        parser: &mut impl Parse,
+        sink: &mut impl FnMut(Event<'_>),
+    ) {
+        match piece {
+            Piece::Bytes { bytes, offset } => self.bytes(bytes, offset, parser, sink),
+            Piece::MemberEnd { .. } => {}
+            Piece::Padding { .. } => sink(Event::Warning(Warning::ZeroPadding)),
+            Piece::Lost {
+                offset,
+                length,
+                what,
+            } => {
+                sink(Event::Damage(Damage {
+                    file: self.file,
+                    offset,
+                    length,
+                    line: Some(self.n_lines + 1),
+                    what: what.into(),
+                }));
+                self.n_lines += u64::from(self.pending > 0);
+                self.carry.clear();
+                self.pending = 0;
+            }
+        }
+    }
+
+    /// Hands on the last line, if it has no line end.
+    pub(super) fn finish(&mut self, parser: &mut impl Parse, sink: &mut impl FnMut(Event<'_>)) {
+        if self.pending > 0 {
+            self.end_line(&[], Ending::EndOfFile, parser, sink);
+        }
+    }
+
+    fn bytes(
+        &mut self,
+        bytes: &[u8],
+        offset: u64,
+        parser: &mut impl Parse,
+        sink: &mut impl FnMut(Event<'_>),
+    ) {
+        let mut from = 0;
+        for line_feed in memchr::memchr_iter(b'\n', bytes) {
+            self.begin_at(offset, from);
+            self.end_line(&bytes[from..line_feed], Ending::LineFeed, parser, sink);
+            from = line_feed + 1;
+        }
+        if from < bytes.len() {
+            self.begin_at(offset, from);
+            self.keep(&bytes[from..]);
+        }
+    }
+
+    /// Notes where the line starts, unless it started in an earlier piece.
+    fn begin_at(&mut self, offset: u64, index: usize) {
+        if self.pending == 0 {
+            self.start = match self.storage {
+                Storage::Plain => offset + index as u64,
+                Storage::Members => offset,
+            };
+        }
+    }
+
+    fn keep(&mut self, part: &[u8]) {
+        self.pending += part.len() as u64;
+        if self.pending > LINE_MAX as u64 {
+            self.carry.clear();
+        } else {
+            self.carry.extend_from_slice(part);
+        }
+    }
+
+    fn end_line(
+        &mut self,
+        last_part: &[u8],
+        ending: Ending,
+        parser: &mut impl Parse,
+        sink: &mut impl FnMut(Event<'_>),
+    ) {
+        let text = if self.pending == 0 {
+            self.pending = last_part.len() as u64;
+            last_part
+        } else {
+            self.keep(last_part);
+            &self.carry
+        };
+        self.n_lines += 1;
+        let stored = self.pending + u64::from(ending == Ending::LineFeed);
+        let place = Place {
+            file: self.file,
+            number: self.n_lines,
+            offset: self.start,
+            length: (self.storage == Storage::Plain).then_some(stored),
+        };
+        if self.pending > LINE_MAX as u64 {
+            sink(place.damage(format!("line longer than {LINE_MAX} bytes, not read")));
+        } else {
+            let line = Line {
+                text: text.strip_suffix(b"\r").unwrap_or(text),
+                place,
+                is_terminated: ending == Ending::LineFeed,
+            };
+            parser.line(line, sink);
+        }
+        self.carry.clear();
+        self.pending = 0;
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Ending {
+    LineFeed,
+    EndOfFile,
+}
