@@ -223,6 +223,19 @@ impl Parse for Parser {
             Err(what) => sink(line.place.damage(what)),
         }
     }
+
+    fn is_whole(&mut self, text: &[u8]) -> bool {
+        let Some(layout) = &self.stated else {
+            return self.guess_exactly(text).is_some();
+        };
+        cut(text, layout.delimiter, &mut self.cuts);
+        let parts = Parts::new(text, &self.cuts);
+        parts.len() == layout.columns.len()
+            && fits(
+                &parts.spread(&layout.columns, Slack::default()),
+                Fit::Strict,
+            )
+    }
 }
 
 impl Parser {
@@ -238,8 +251,19 @@ impl Parser {
         }
     }
 
-    /// Finds the order of columns of a line without header; the last line's is tried first.
+    /// Finds the order of columns of a line without header.
     fn guess<'l>(&mut self, text: &'l [u8]) -> Option<Statement<'l>> {
+        self.guess_exactly(text).or_else(|| {
+            // Blanks inside columns: only in the orders that archives have.
+            let parts = Parts::new(text, &self.cuts);
+            KNOWN[..3]
+                .iter()
+                .find_map(|columns| parts.place_with_slack(columns))
+        })
+    }
+
+    /// The same for a line without blanks inside columns; the last line's order is tried first.
+    fn guess_exactly<'l>(&mut self, text: &'l [u8]) -> Option<Statement<'l>> {
         cut(text, b' ', &mut self.cuts);
         let parts = Parts::new(text, &self.cuts);
         let as_known = |index: usize| {
@@ -247,17 +271,12 @@ impl Parser {
                 .then(|| parts.spread(KNOWN[index], Slack::default()))
                 .filter(|statement| fits(statement, Fit::Strict))
         };
-        if let Some(statement) = as_known(self.guessed) {
-            return Some(statement);
-        }
-        if let Some(index) = (0..KNOWN.len()).find(|index| as_known(*index).is_some()) {
-            self.guessed = index;
-            return as_known(index);
-        }
-        // Blanks inside columns: only in the orders that archives have.
-        KNOWN[..3]
-            .iter()
-            .find_map(|columns| parts.place_with_slack(columns))
+        let index = [self.guessed]
+            .into_iter()
+            .chain(0..KNOWN.len())
+            .find(|index| as_known(*index).is_some())?;
+        self.guessed = index;
+        as_known(index)
     }
 
     /// Whether a line without line end stops inside its last column.
@@ -426,8 +445,11 @@ fn is_told_by_values(statement: &Statement<'_>) -> bool {
     let is_placed = match statement.file {
         b"" => number(statement.length).is_some(),
         b"-" => true,
-        // A number there is the offset of a line that was cut.
-        file => !file.iter().all(u8::is_ascii_digit) && number(statement.offset).is_some(),
+        file => {
+            // A number in front is the offset, and the line was cut or is one of more columns.
+            let first = file.split(|byte| *byte == b' ').next().unwrap_or(file);
+            !first.iter().all(u8::is_ascii_digit) && number(statement.offset).is_some()
+        }
     };
     is_placed
         && is_date(statement.date)
@@ -459,7 +481,7 @@ mod tests {
         let mut offset = 0;
         for bytes in pieces {
             reader.push(Piece::Bytes { bytes, offset }, &mut |event| {
-                found.push(format!("{event:?}"))
+                found.push(format!("{event:?}"));
             });
             offset += bytes.len() as u64;
         }
@@ -820,6 +842,46 @@ mod tests {
         );
         assert_eq!(found[..3], ["line 1: bad member", "response", A]);
         assert!(found[3].starts_with("line 3: "), "{}", found[3]);
+    }
+
+    #[test]
+    fn a_member_that_ends_without_line_feed_ends_a_line_only_if_both_parts_are_lines() {
+        let line = format!(
+            "com,a)/ 20240501120000 http://a.com/ text/html 200 {DIGEST} - - 500 900 a.warc.gz"
+        );
+        for (members, n_captures) in [
+            (vec![line.clone(), line.clone(), line.clone()], 3),
+            (vec![line[..40].to_owned(), line[40..].to_owned()], 1),
+            (
+                vec![line[..line.len() - 3].to_owned(), format!(".gz\n{line}")],
+                2,
+            ),
+        ] {
+            let mut reader = Reader::compressed(FileId(0));
+            let mut found = Vec::new();
+            let mut sink = |event: Event<'_>| match event {
+                Event::Record { .. } => {}
+                event => found.push(told(&event)),
+            };
+            for (index, member) in members.iter().enumerate() {
+                let offset = index as u64 * 100;
+                let bytes = member.as_bytes();
+                reader.push(Piece::Bytes { bytes, offset }, &mut sink);
+                reader.push(
+                    Piece::MemberEnd {
+                        offset,
+                        length: 100,
+                    },
+                    &mut sink,
+                );
+            }
+            reader.finish(&mut sink);
+            assert_eq!(found.len(), n_captures, "{found:?}");
+            assert!(
+                found.iter().all(|told| told.starts_with("http://a.com/ ")),
+                "{found:?}"
+            );
+        }
     }
 
     /// Lines of CDX letters, good ones among them.

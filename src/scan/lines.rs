@@ -4,6 +4,7 @@
 //! for each piece:
 //!     find LF after LF (memchr); a line that lies in the piece is handed on as it lies there
 //!     what is left waits in `carry` for the next piece, up to LINE_MAX; what is longer is counted, not kept
+//!     where members end inside a line, each part that is a line by itself is one (pywb's zipnum sample has no LF there)
 //!     lost bytes cut the line that is waiting
 //! ```
 
@@ -50,6 +51,9 @@ pub(super) struct Line<'a> {
 /// What a line reader does with its lines.
 pub(super) trait Parse {
     fn line(&mut self, line: Line<'_>, sink: &mut impl FnMut(Event<'_>));
+
+    /// Whether `text` is a whole line, beyond doubt.
+    fn is_whole(&mut self, text: &[u8]) -> bool;
 }
 
 /// How the bytes lie in the file.
@@ -69,6 +73,8 @@ pub(super) struct Lines {
     pending: u64,
     /// Where the pending line starts.
     start: u64,
+    /// Lengths of `carry` at which a member ended, and where the next one starts.
+    borders: Vec<(usize, u64)>,
     n_lines: u64,
 }
 
@@ -80,6 +86,7 @@ impl Lines {
             carry: Vec::new(),
             pending: 0,
             start: 0,
+            borders: Vec::new(),
             n_lines: 0,
         }
     }
@@ -97,7 +104,11 @@ impl Lines {
     ) {
         match piece {
             Piece::Bytes { bytes, offset } => self.bytes(bytes, offset, parser, sink),
-            Piece::MemberEnd { .. } => {}
+            Piece::MemberEnd { offset, length } => {
+                if !self.carry.is_empty() {
+                    self.borders.push((self.carry.len(), offset + length));
+                }
+            }
             Piece::Padding { .. } => sink(Event::Warning(Warning::ZeroPadding)),
             Piece::Lost {
                 offset,
@@ -112,8 +123,7 @@ impl Lines {
                     what: what.into(),
                 }));
                 self.n_lines += u64::from(self.pending > 0);
-                self.carry.clear();
-                self.pending = 0;
+                self.forget();
             }
         }
     }
@@ -158,6 +168,7 @@ impl Lines {
         self.pending += part.len() as u64;
         if self.pending > LINE_MAX as u64 {
             self.carry.clear();
+            self.borders.clear();
         } else {
             self.carry.extend_from_slice(part);
         }
@@ -170,32 +181,78 @@ impl Lines {
         parser: &mut impl Parse,
         sink: &mut impl FnMut(Event<'_>),
     ) {
-        let text = if self.pending == 0 {
+        let is_terminated = ending == Ending::LineFeed;
+        let is_in_piece = self.pending == 0;
+        if is_in_piece {
             self.pending = last_part.len() as u64;
-            last_part
         } else {
             self.keep(last_part);
-            &self.carry
-        };
+            self.end_at_borders(parser, sink);
+        }
+        let place = self.place(ending);
+        if self.pending > LINE_MAX as u64 {
+            sink(place.damage(format!("line longer than {LINE_MAX} bytes, not read")));
+        } else {
+            let text = if is_in_piece { last_part } else { &self.carry };
+            let text = text.strip_suffix(b"\r").unwrap_or(text);
+            let line = Line {
+                text,
+                place,
+                is_terminated,
+            };
+            parser.line(line, sink);
+        }
+        self.forget();
+    }
+
+    /// Hands on the parts between borders, if each is a line; the last one is left.
+    fn end_at_borders(&mut self, parser: &mut impl Parse, sink: &mut impl FnMut(Event<'_>)) {
+        let end = self.carry.len();
+        self.borders.retain(|(border, _)| *border < end);
+        if self.borders.is_empty() {
+            return;
+        }
+        let mut from = 0;
+        let ends = self.borders.iter().map(|(end, _)| *end);
+        let are_lines = ends.chain([end]).all(|end| {
+            let part = self.carry.get(from..end).unwrap_or(b"");
+            from = end;
+            parser.is_whole(part)
+        });
+        if !are_lines {
+            return;
+        }
+        let mut from = 0;
+        for (end, next_member) in std::mem::take(&mut self.borders) {
+            let place = self.place(Ending::LineFeed);
+            let line = Line {
+                text: &self.carry[from..end],
+                place,
+                is_terminated: true,
+            };
+            parser.line(line, sink);
+            from = end;
+            self.start = next_member;
+        }
+        self.carry.drain(..from);
+        self.pending = self.carry.len() as u64;
+    }
+
+    /// Counts the line that ends, and says where it stands.
+    fn place(&mut self, ending: Ending) -> Place {
         self.n_lines += 1;
         let stored = self.pending + u64::from(ending == Ending::LineFeed);
-        let place = Place {
+        Place {
             file: self.file,
             number: self.n_lines,
             offset: self.start,
             length: (self.storage == Storage::Plain).then_some(stored),
-        };
-        if self.pending > LINE_MAX as u64 {
-            sink(place.damage(format!("line longer than {LINE_MAX} bytes, not read")));
-        } else {
-            let line = Line {
-                text: text.strip_suffix(b"\r").unwrap_or(text),
-                place,
-                is_terminated: ending == Ending::LineFeed,
-            };
-            parser.line(line, sink);
         }
+    }
+
+    fn forget(&mut self) {
         self.carry.clear();
+        self.borders.clear();
         self.pending = 0;
     }
 }

@@ -140,14 +140,14 @@ impl Scan<'_> {
         }
         self.at += 1;
         let start = self.at;
-        match self.to_mark()? {
+        match self.pass_mark()? {
             b'"' => Ok(Text::is_in_line(start..self.at - 1)),
             _ => self.decode(start, decoded),
         }
     }
 
     /// Goes behind the next quote or backslash, and says which it is.
-    fn to_mark(&mut self) -> Result<u8, &'static str> {
+    fn pass_mark(&mut self) -> Result<u8, &'static str> {
         let found = memchr::memchr2(b'"', b'\\', self.rest()).ok_or(BROKEN)?;
         let mark = self.rest()[found];
         self.at += found + 1;
@@ -162,7 +162,7 @@ impl Scan<'_> {
             decoded.extend_from_slice(&self.json[from..self.at - 1]);
             self.escape(decoded)?;
             from = self.at;
-            if self.to_mark()? == b'"' {
+            if self.pass_mark()? == b'"' {
                 decoded.extend_from_slice(&self.json[from..self.at - 1]);
                 return Ok(Text::Decoded(begin, decoded.len()));
             }
@@ -229,7 +229,7 @@ impl Scan<'_> {
                 b'}' | b']' if closers.pop() != Some(byte) => return Err(BROKEN),
                 b'}' | b']' if closers.is_empty() => return Ok(()),
                 b'"' => {
-                    while self.to_mark()? == b'\\' {
+                    while self.pass_mark()? == b'\\' {
                         self.at = (self.at + 1).min(self.json.len());
                     }
                 }
@@ -276,7 +276,9 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn read(json: &[u8]) -> Option<Vec<(Vec<u8>, Option<Vec<u8>>)>> {
+    type Found = Vec<(Vec<u8>, Option<Vec<u8>>)>;
+
+    fn read(json: &[u8]) -> Option<Found> {
         let mut members = Members::default();
         let mut found = Vec::new();
         let mut values = Vec::new();
@@ -355,7 +357,7 @@ mod tests {
     }
 
     /// The slow twin is `serde_json`; names given twice and nested values are left out, where the two differ by intent.
-    fn twin(json: &str) -> Option<Vec<(Vec<u8>, Option<Vec<u8>>)>> {
+    fn twin(json: &str) -> Option<Found> {
         let value: serde_json::Value = serde_json::from_str(json).ok()?;
         let text = |value: &serde_json::Value| match value {
             serde_json::Value::String(text) => Some(text.as_bytes().to_vec()),

@@ -124,6 +124,10 @@ impl Parse for Parser {
             Err(what) => sink(line.place.damage(what)),
         }
     }
+
+    fn is_whole(&mut self, text: &[u8]) -> bool {
+        split(text).is_some_and(|parts| read(parts, &mut self.members).is_ok())
+    }
 }
 
 /// The statement of a line, whose decoded values lie in `members`.
@@ -207,7 +211,8 @@ mod tests {
         assert_eq!(found, expected, "{}", text.escape_ascii());
     }
 
-    const A: &str = "http://a.com/ 2024-05-01T12:00:00Z Some(200) text/html Unchecked 900+Some(500) a.warc.gz";
+    const A: &str =
+        "http://a.com/ 2024-05-01T12:00:00Z Some(200) text/html Unchecked 900+Some(500) a.warc.gz";
 
     #[test]
     fn reads_what_each_tool_writes() {
@@ -253,15 +258,36 @@ mod tests {
         let good = r#"com,a)/ 20240501120000 {"url": "http://a.com/"}"#;
         let told_good = "http://a.com/ 2024-05-01T12:00:00Z None  Absent 0+None ";
         for (bad, what) in [
-            (r#"com,a)/ 20240501120000 {"url": "http://a.com/"#, "broken JSON"),
-            (r#"com,a)/ 20240501120000 {"url": "http://a.com/"} {"url": "#, "bytes after the JSON object"),
-            (r#"com,a)/ 20240501120000 {"mime": "text/html"}"#, "no url in the line"),
-            (r#"com,a)/ 20240501120000 {"url": ""}"#, "no url in the line"),
-            ("INFO: 12 files indexed", "not a line of CDXJ: no JSON object"),
-            ("com,a)/ 20240501120000", "not a line of CDXJ: no JSON object"),
+            (
+                r#"com,a)/ 20240501120000 {"url": "http://a.com/"#,
+                "broken JSON",
+            ),
+            (
+                r#"com,a)/ 20240501120000 {"url": "http://a.com/"} {"url": "#,
+                "bytes after the JSON object",
+            ),
+            (
+                r#"com,a)/ 20240501120000 {"mime": "text/html"}"#,
+                "no url in the line",
+            ),
+            (
+                r#"com,a)/ 20240501120000 {"url": ""}"#,
+                "no url in the line",
+            ),
+            (
+                "INFO: 12 files indexed",
+                "not a line of CDXJ: no JSON object",
+            ),
+            (
+                "com,a)/ 20240501120000",
+                "not a line of CDXJ: no JSON object",
+            ),
         ] {
             let damage = format!("line 2: {what}");
-            check(format!("{good}\n{bad}\n{good}\n").as_bytes(), &[told_good, &damage, told_good]);
+            check(
+                format!("{good}\n{bad}\n{good}\n").as_bytes(),
+                &[told_good, &damage, told_good],
+            );
         }
     }
 
@@ -269,7 +295,7 @@ mod tests {
     fn a_last_line_that_stops_short_is_damage() {
         let good = r#"com,a)/ 20240501120000 {"url": "http://a.com/"}"#;
         for cut in 1..good.len() {
-            let found = events(&[good[..cut].as_bytes()], |event| Some(told(event)));
+            let found = events(&[&good.as_bytes()[..cut]], |event| Some(told(event)));
             assert_eq!(found.len(), 1, "{found:?}");
             assert!(found[0].starts_with("line 1: "), "{found:?}");
         }
