@@ -1,6 +1,7 @@
 //! Integration tests.
 
 mod architecture;
+mod cli;
 mod ends;
 mod expect;
 mod indexes;

@@ -1,0 +1,69 @@
+//! The command line as a person meets it.
+
+use std::process::{Command, Output};
+
+fn dedupe(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_dedupe"))
+        .args(args)
+        .output()
+        .expect("the binary runs")
+}
+
+#[test]
+fn wrong_usage_is_2_and_named_on_stderr_alone() {
+    for (args, named) in [
+        (&[][..], "Usage"),
+        (&["--report", "r.csv"], "--in"),
+        (&["--in", "a.warc", "--no-such-flag"], "--no-such-flag"),
+        (&["--in", "a.warc", "--evidence", "digets"], "digest"),
+        (&["--in", "a.warc", "--keep", "best"], "earliest"),
+        (&["--in", "a.warc", "--redirect-within", "30"], "30d"),
+        (&["--in", "a.warc", "--threads", "0"], "--threads"),
+        (&["--in", "a.warc", "--report", "-", "--json"], "stdout"),
+        (&["--in", "a.warc", "--report", "r.txt"], "r.txt"),
+        (&["--in", "a.warc", "-q", "-v"], "--verbose"),
+        (&["--in", "a.warc", "--digests", "guess"], "declared"),
+    ] {
+        let output = dedupe(args);
+        let stderr = String::from_utf8(output.stderr).expect("messages are UTF-8");
+        assert_eq!(output.status.code(), Some(2), "{args:?}: {stderr}");
+        assert!(stderr.contains(named), "{args:?}: {stderr}");
+        assert!(output.stdout.is_empty(), "{args:?}");
+    }
+}
+
+#[test]
+fn help_and_version_are_0_and_on_stdout() {
+    for (args, named) in [
+        (&["--help"][..], "--include-unique"),
+        (&["-h"], "--include-unique"),
+        (&["help", "evaluate"], "Usage: dedupe evaluate"),
+        (&["normalize", "--help"], "Usage: dedupe normalize"),
+        (&["--version"], env!("CARGO_PKG_VERSION")),
+    ] {
+        let output = dedupe(args);
+        let stdout = String::from_utf8(output.stdout).expect("help is UTF-8");
+        assert_eq!(output.status.code(), Some(0), "{args:?}");
+        assert!(stdout.contains(named), "{args:?}: {stdout}");
+        assert!(output.stderr.is_empty(), "{args:?}");
+    }
+}
+
+#[test]
+fn help_states_the_defaults_of_the_design() {
+    let help = String::from_utf8(dedupe(&["-h"]).stdout).expect("help is UTF-8");
+    let words: String = help.split_whitespace().collect::<Vec<_>>().join(" ");
+    for default in [
+        "[default: safe@1]",
+        "[default: digest,decoded,revisit,redirect]",
+        "[default: earliest]",
+        "[default: 30d]",
+        "[default: 20]",
+        "[default: 50]",
+        "[default: verify]",
+        "[default: all]",
+        "[default: formula]",
+    ] {
+        assert!(words.contains(default), "{default}: {help}");
+    }
+}
