@@ -23,10 +23,8 @@ pub(crate) fn write(host: &[u8], base: Base, out: &mut Vec<u8>) -> Result<RuleSe
     let start = out.len();
     if host.starts_with(b"[") {
         write_literal(host, base, out)?;
-    } else if needs_idna(host) {
-        let bytes: Vec<u8> = decoded(host).collect();
-        let name = idna::domain_to_ascii_cow(&bytes, idna::AsciiDenyList::URL);
-        out.extend_from_slice(name.map_err(|_| Invalid)?.as_bytes());
+    } else if !is_plain(host) {
+        write_name(host, out)?;
     } else {
         out.extend(host.iter().map(u8::to_ascii_lowercase));
     }
@@ -54,12 +52,25 @@ pub(crate) fn write(host: &[u8], base: Base, out: &mut Vec<u8>) -> Result<RuleSe
     Ok(fired)
 }
 
-/// Whether lower-casing is not all that a name needs.
-pub(crate) fn needs_idna(host: &[u8]) -> bool {
-    host.iter().any(|byte| *byte >= 0x80 || *byte == b'%')
-        || host
-            .windows(4)
-            .any(|four| four.eq_ignore_ascii_case(b"xn--"))
+/// Whether lower-casing is all that a name needs.
+pub(crate) fn is_plain(host: &[u8]) -> bool {
+    !host.iter().any(|byte| *byte >= 0x80 || *byte == b'%')
+}
+
+/// Writes a name with escapes or bytes outside ASCII.
+///
+/// An ASCII name is not looked at by UTS 46, even if it has an `xn--`: what is valid there is its own
+/// form, and what is not (`xn--a`) is asked for as it is (WHATWG URL, "domain to ASCII").
+fn write_name(host: &[u8], out: &mut Vec<u8>) -> Result<(), Invalid> {
+    let mut bytes: Vec<u8> = decoded(host).collect();
+    if bytes.is_ascii() {
+        bytes.make_ascii_lowercase();
+        out.extend_from_slice(&bytes);
+        return Ok(());
+    }
+    let name = idna::domain_to_ascii_cow(&bytes, idna::AsciiDenyList::URL);
+    out.extend_from_slice(name.map_err(|_| Invalid)?.as_bytes());
+    Ok(())
 }
 
 /// Whether the last label is a number as browsers read it, so that the host is an IPv4 address or none.
@@ -162,7 +173,8 @@ mod tests {
             check(base, "ex%41mple.org", Some("example.org"));
             check(base, "a%2fb", None);
             check(base, "%ff", None);
-            check(base, "xn--a", None);
+            check(base, "XN--A", Some("xn--a"));
+            check(base, "xn--a.bücher", None);
             check(base, "\u{ad}", None);
         }
     }

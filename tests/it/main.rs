@@ -5,6 +5,8 @@ mod cli;
 mod ends;
 mod expect;
 mod indexes;
+mod mutations;
+mod oracle;
 mod parity;
 mod report;
 mod shared;
