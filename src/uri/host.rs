@@ -86,6 +86,20 @@ pub(crate) fn ends_in_number(host: &[u8]) -> bool {
     }
 }
 
+/// Whether the host is an IPv4 address as browsers write it.
+pub(crate) fn is_dotted_decimal(host: &[u8]) -> bool {
+    let mut n_parts = 0;
+    let are_decimal = host.split(|byte| *byte == b'.').all(|part| {
+        n_parts += 1;
+        match part {
+            [b'0'..=b'9'] | [b'1'..=b'9', b'0'..=b'9'] => true,
+            [b'1'..=b'2', _, _] => part <= &b"255"[..] && part.iter().all(u8::is_ascii_digit),
+            _ => false,
+        }
+    });
+    are_decimal && n_parts == 4
+}
+
 /// Turns the IPv4 address that starts at `start` into dotted decimals; says whether it was not.
 fn rewrite_ipv4(out: &mut Vec<u8>, start: usize) -> Result<bool, Invalid> {
     let text = std::str::from_utf8(&out[start..]).map_err(|_| Invalid)?;
@@ -189,6 +203,25 @@ mod tests {
         check(Base::Browser, "１２7.1", Some("127.0.0.1"));
         check(Base::Grammar, "0x7F.1", Some("0x7f.1"));
         check(Base::Grammar, "1.2.3.256", Some("1.2.3.256"));
+    }
+
+    #[test]
+    fn dotted_decimals_are_four_bytes() {
+        for host in ["0.0.0.0", "255.255.255.255", "10.99.100.1"] {
+            assert!(is_dotted_decimal(host.as_bytes()), "{host}");
+        }
+        for host in [
+            "1.2.3",
+            "1.2.3.4.5",
+            "1.2.3.256",
+            "01.2.3.4",
+            "1.2.3.",
+            "1.2.3.a",
+            "1.2.3.2a5",
+            "",
+        ] {
+            assert!(!is_dotted_decimal(host.as_bytes()), "{host}");
+        }
     }
 
     #[test]

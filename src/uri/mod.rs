@@ -7,6 +7,7 @@ pub mod parity;
 
 mod core;
 mod dots;
+mod fast;
 mod host;
 mod normalizer;
 mod parts;

@@ -1,8 +1,9 @@
 //! From a target URI to the text that is hashed: the fast path, else the core, then the bets.
 
-use crate::policy::RuleSet;
-use crate::policy::plan::{Base, Parity, Plan};
+use crate::policy::plan::{Base, Fragment, Parity, Plan};
+use crate::policy::{Rule, RuleSet};
 use crate::uri::core::{self, Settings};
+use crate::uri::fast::{self, Quote};
 use crate::uri::parts::{self, Parts};
 use crate::uri::{Kind, parity, query};
 
@@ -42,6 +43,9 @@ impl Normalizer {
     /// What `plan` makes of `input`; total, and it allocates nothing once its buffers have grown,
     /// hosts that need `idna` or `url` apart.
     pub fn normalize<'a>(&'a mut self, plan: &Plan, input: &'a [u8]) -> Normalized<'a> {
+        if let Some(normalized) = fast(plan, input) {
+            return normalized;
+        }
         let settings = Settings {
             base: plan.base,
             fragment: plan.fragment,
@@ -92,6 +96,35 @@ impl Normalizer {
             ..facts
         }
     }
+}
+
+/// What the fast path knows to be its own key, up to its fragment.
+#[inline]
+fn fast<'a>(plan: &Plan, input: &'a [u8]) -> Option<Normalized<'a>> {
+    let quote = match plan.base {
+        Base::Browser => Quote::Escaped,
+        Base::Grammar => Quote::Kept,
+        Base::Parity(_) => return None,
+    };
+    let found = fast::scan(input, quote)?;
+    let text = &input[..found.len];
+    let is_route = matches!(input[found.len..], [_, b'!' | b'/', ..]);
+    if is_route && plan.fragment == Fragment::KeepRoutes {
+        return None;
+    }
+    let mut fired = RuleSet::EMPTY;
+    if found.has_fragment {
+        fired.insert(Rule::Fragment);
+    }
+    Some(Normalized {
+        text,
+        kind: Kind::Http,
+        fired,
+        is_route,
+        has_credentials: false,
+        is_signed: found.is_signed,
+        in_scope: plan.scope.is_none() || in_scope(plan, Kind::Http, &Parts::of(text)),
+    })
 }
 
 /// Whether the plan's scope admits a text of the core; never one of kind opaque, which has no host.

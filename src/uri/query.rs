@@ -103,10 +103,16 @@ pub(crate) fn is_signed(query: &[u8]) -> bool {
     })
 }
 
-/// A cheap no for most names: none of the signature names is shorter, longer or starts otherwise.
-fn may_sign(name: &[u8]) -> bool {
-    let first = name.first().map(u8::to_ascii_lowercase);
-    name.len() >= 3 && matches!(first, Some(b's' | b'h' | b'x' | b'k' | b'%'))
+/// A cheap no for most parameters: how the names of [`SIGNATURE`] start, or an escape.
+#[inline]
+pub(crate) fn may_sign(param: &[u8]) -> bool {
+    let [first, second, ..] = *param else {
+        return false;
+    };
+    match [first | 0x20, second | 0x20] {
+        [b's', b'i'] | [b'h', b'm'] | [b'x', b'-'] | [b'k', b'e'] => true,
+        [first, second] => first == b'%' || second == b'%',
+    }
 }
 
 fn names_lower(own: &str, name: &[u8]) -> bool {
