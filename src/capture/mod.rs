@@ -236,6 +236,12 @@ impl Method<'_> {
         name: b"GET",
         body_hash: 0,
     };
+
+    /// Whether nothing says that it was another than GET.
+    #[must_use]
+    pub fn is_get(&self) -> bool {
+        matches!(self.name, b"" | b"GET")
+    }
 }
 
 /// A response, resource, conversion or revisit with a target URI, or the index line of one.

@@ -3,15 +3,20 @@
 //! Rows are pushed in batches by the readers' threads, each batch for one stretch of one input, and
 //! concatenated in input order, so that row ids do not depend on the number of threads.
 
+pub mod index;
+pub mod methods;
+
 mod row;
 mod spool;
+mod starts;
 mod text;
 
 pub use row::{Row, RowFlags, RowId};
+pub use starts::RecordStarts;
 
 use std::cmp::Ordering;
 
-use crate::capture::{Capture, FileId, Timestamp};
+use crate::capture::{Capture, FileId, Method, Timestamp};
 use crate::key::{ComparisonKey, Kind};
 use spool::Spool;
 
@@ -100,14 +105,24 @@ impl Batch {
     }
 }
 
+/// How a row was asked for, if not with GET.
+#[derive(Clone, Debug)]
+struct Asked {
+    /// Key of the target URI alone; the row's covers the method too.
+    url_key: ComparisonKey,
+    /// `None` where the record itself says it.
+    method: Option<Vec<u8>>,
+    body_hash: u128,
+}
+
 /// All captures of a run.
 #[derive(Debug, Default)]
 pub struct Catalog {
     rows: Vec<Row>,
     spool: Spool,
     files: Vec<Vec<u8>>,
-    /// Key of the target URI for rows whose `key` also covers a method other than GET.
-    url_keys: hashbrown::HashMap<RowId, ComparisonKey>,
+    /// Rows that were not asked for with GET.
+    asked: hashbrown::HashMap<RowId, Asked>,
 }
 
 impl Catalog {
@@ -166,8 +181,15 @@ impl Catalog {
     /// The capture as it was pushed.
     #[must_use]
     pub fn capture(&self, id: RowId) -> Capture<'_> {
-        let row = self.row(id);
-        self.spool.capture(row)
+        let capture = self.spool.capture(self.row(id));
+        let asked = self.asked.get(&id);
+        match asked.and_then(|asked| Some((asked.method.as_deref()?, asked.body_hash))) {
+            Some((name, body_hash)) => Capture {
+                method: Method { name, body_hash },
+                ..capture
+            },
+            None => capture,
+        }
     }
 
     /// The target URI of a row.
@@ -229,15 +251,57 @@ impl Catalog {
     /// Key of the target URI alone, whatever the method.
     #[must_use]
     pub fn url_key(&self, id: RowId) -> ComparisonKey {
-        self.url_keys.get(&id).copied().unwrap_or(self.row(id).key)
+        let asked = self.asked.get(&id);
+        asked.map_or(self.row(id).key, |asked| asked.url_key)
     }
 
     /// Makes `key` (which covers method and request body) the key of a row; its URL key is kept.
     pub fn set_method_key(&mut self, id: RowId, key: ComparisonKey) {
         let row = &mut self.rows[id.index()];
-        self.url_keys.entry(id).or_insert(row.key);
+        self.asked.entry(id).or_insert(Asked {
+            url_key: row.key,
+            method: None,
+            body_hash: 0,
+        });
         row.key = key;
         row.flags.insert(RowFlags::NOT_GET);
+    }
+
+    /// Keys a row by what it was asked for with, which is no GET.
+    fn set_method(&mut self, id: RowId, method: Method<'_>) {
+        let key = self.url_key(id).with_method(method.name, method.body_hash);
+        self.set_method_key(id, key);
+        if let Some(asked) = self.asked.get_mut(&id) {
+            asked.method = Some(method.name.to_vec());
+            asked.body_hash = method.body_hash;
+        }
+        if method.name == b"HEAD" {
+            self.rows[id.index()].flags.insert(RowFlags::HEAD);
+        }
+    }
+
+    /// The file that an index line states, as written; else empty.
+    #[must_use]
+    pub fn stated_file(&self, id: RowId) -> &[u8] {
+        self.spool.stated_file(self.row(id).text)
+    }
+
+    /// Keeps only the rows that `is_kept` admits. Row ids change.
+    fn retain(&mut self, is_kept: impl Fn(RowId) -> bool) {
+        let mut asked = hashbrown::HashMap::new();
+        let mut kept = 0;
+        for id in self.ids() {
+            if !is_kept(id) {
+                continue;
+            }
+            self.rows[kept] = self.rows[id.index()];
+            if let Some(one) = self.asked.remove(&id) {
+                asked.insert(RowId::from_index(kept), one);
+            }
+            kept += 1;
+        }
+        self.rows.truncate(kept);
+        self.asked = asked;
     }
 
     /// Name of an input as given or found.

@@ -149,6 +149,7 @@ impl Row {
                 .with(RowFlags::INDEX_LINE, capture.is_index_line)
                 .with(RowFlags::SHARES_MEMBER, capture.shares_member)
                 .with(RowFlags::HEAD, capture.method.name == b"HEAD")
+                .with(RowFlags::NOT_GET, !capture.method.is_get())
                 .with(RowFlags::HTTP_HEAD, capture.has_http_head)
                 .with(RowFlags::HSTS, capture.is_hsts)
                 .with(RowFlags::EMPTY, is_empty(capture))

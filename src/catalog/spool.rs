@@ -113,6 +113,15 @@ impl Spool {
         }
     }
 
+    /// The file that an index line states.
+    pub(super) fn stated_file(&self, text: u64) -> &[u8] {
+        let mut reader = self.reader(text);
+        for _ in 0..9 {
+            reader.field();
+        }
+        reader.field()
+    }
+
     /// `Content-Language` as found.
     pub(super) fn language(&self, text: u64) -> &[u8] {
         let mut reader = self.reader(text);
@@ -206,13 +215,8 @@ impl Spool {
         self.bytes.extend_from_slice(digest.as_bytes());
     }
 
-    /// LEB128.
-    fn number(&mut self, mut number: u64) {
-        while number >= 0x80 {
-            self.bytes.push(number.to_le_bytes()[0] | 0x80);
-            number >>= 7;
-        }
-        self.bytes.push(number.to_le_bytes()[0]);
+    fn number(&mut self, number: u64) {
+        push_number(&mut self.bytes, number);
     }
 
     fn reader(&self, text: u64) -> Reader<'_> {
@@ -222,6 +226,31 @@ impl Spool {
             bytes: &self.bytes[at..],
         }
     }
+}
+
+/// Appends a number as LEB128.
+pub(super) fn push_number(bytes: &mut Vec<u8>, mut number: u64) {
+    while number >= 0x80 {
+        bytes.push(number.to_le_bytes()[0] | 0x80);
+        number >>= 7;
+    }
+    bytes.push(number.to_le_bytes()[0]);
+}
+
+/// Takes such a number off the front.
+pub(super) fn read_number(bytes: &mut &[u8]) -> u64 {
+    let mut number = 0;
+    for shift in (0..u64::BITS).step_by(7) {
+        let (byte, rest) = bytes
+            .split_first()
+            .expect("numbers are read where they were pushed");
+        *bytes = rest;
+        number |= u64::from(byte & 0x7f) << shift;
+        if *byte < 0x80 {
+            break;
+        }
+    }
+    number
 }
 
 /// Reads the fields back in the order in which they were pushed.
@@ -238,16 +267,7 @@ impl<'a> Reader<'a> {
     }
 
     fn number(&mut self) -> u64 {
-        let mut number = 0;
-        let mut shift = 0;
-        loop {
-            let [byte] = self.array();
-            number |= u64::from(byte & 0x7f) << shift;
-            if byte < 0x80 {
-                return number;
-            }
-            shift += 7;
-        }
+        read_number(&mut self.bytes)
     }
 
     fn array<const N: usize>(&mut self) -> [u8; N] {

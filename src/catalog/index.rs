@@ -1,0 +1,282 @@
+//! Which index lines are records of the inputs, or one capture with another line (design: "Index lines").
+
+use hashbrown::{HashMap, HashSet};
+use xxhash_rust::xxh3::Xxh3;
+
+use super::starts::RecordStarts;
+use super::{Catalog, Row, RowFlags, RowId, base_name};
+use crate::capture::{Damage, Digest, FileId, RecordType};
+use crate::key::ComparisonKey;
+
+/// Named damage is kept up to this many lines; the rest is counted.
+const DAMAGE_KEPT_MAX: usize = 100;
+
+/// What became of the index lines of a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct IndexOutcome {
+    /// Lines that are a record, or another line, of the inputs.
+    pub index_lines: u64,
+    /// Of these, lines that differ from the record they name (warning `index-differs`).
+    pub n_differing: u64,
+    /// Lines into an input where no record starts.
+    pub n_damage: u64,
+    /// The first of these, in input order.
+    pub damage: Vec<Damage>,
+}
+
+/// Takes out of `catalog` what is no capture of its own: index lines that are a record among the inputs or repeat another
+/// line, conversions of a record among the inputs, and lines into an input where no record starts. Row ids change.
+pub fn resolve(catalog: &mut Catalog, starts: &RecordStarts) -> IndexOutcome {
+    let mut outcome = IndexOutcome::default();
+    let lines: Vec<RowId> = catalog
+        .ids()
+        .filter(|row| is_line(catalog.row(*row)))
+        .collect();
+    if lines.is_empty() {
+        return outcome;
+    }
+    let removed = Resolver::new(catalog, starts, &lines).resolve(&lines, &mut outcome);
+    catalog.retain(|row| !removed.contains(&row));
+    outcome
+}
+
+/// Whether a row may turn out to be a record among the inputs.
+fn is_line(row: &Row) -> bool {
+    row.flags.contains(RowFlags::INDEX_LINE) || row.record_type == RecordType::Conversion
+}
+
+/// What an index line turns out to be.
+enum Identity {
+    /// The record of this row.
+    Record(RowId),
+    /// The capture of an earlier line.
+    Repeated,
+    /// A record that is no capture, or has another URI.
+    OtherRecord,
+    /// Nothing: no record starts there.
+    Nothing,
+    /// A capture of its own.
+    Own,
+}
+
+struct Resolver<'a> {
+    catalog: &'a Catalog,
+    /// Inputs that hold records, by base name.
+    files: HashMap<&'a [u8], Vec<FileId>>,
+    /// Where records start in the inputs that lines name.
+    starts: HashMap<FileId, Vec<u64>>,
+    by_id: HashMap<u128, RowId>,
+    /// Records by file, offset and key; with their second and without.
+    by_place: HashMap<u128, RowId>,
+}
+
+impl<'a> Resolver<'a> {
+    fn new(catalog: &'a Catalog, starts: &RecordStarts, lines: &[RowId]) -> Self {
+        let mut files: HashMap<&[u8], Vec<FileId>> = HashMap::new();
+        for file in starts.files() {
+            files.entry(catalog.base_name(file)).or_default().push(file);
+        }
+        let mut this = Self {
+            catalog,
+            files,
+            starts: HashMap::new(),
+            by_id: HashMap::new(),
+            by_place: HashMap::new(),
+        };
+        let mut ids = HashSet::new();
+        for line in lines {
+            ids.insert(this.stated_id(*line));
+            for file in this.stated_files(*line) {
+                this.starts.entry(file).or_insert_with(|| starts.of(file));
+            }
+        }
+        ids.remove(&0);
+        this.enter_records(&ids);
+        this
+    }
+
+    /// Enters the records that lines may name. Of several with one name, the first stands.
+    fn enter_records(&mut self, ids: &HashSet<u128>) {
+        for row in self.catalog.ids() {
+            let fixed = self.catalog.row(row);
+            if fixed.flags.contains(RowFlags::INDEX_LINE) {
+                continue;
+            }
+            if ids.contains(&fixed.record_id) {
+                self.by_id.entry(fixed.record_id).or_insert(row);
+            }
+            if self.starts.contains_key(&fixed.file) {
+                let place = Place::of(self.catalog, fixed.file, row);
+                for name in [place.at_second(fixed), place.at_any_time()] {
+                    self.by_place.entry(name).or_insert(row);
+                }
+            }
+        }
+    }
+
+    /// The rows that are no captures of their own.
+    fn resolve(&self, lines: &[RowId], outcome: &mut IndexOutcome) -> HashSet<RowId> {
+        let mut seen = HashSet::new();
+        let mut removed = HashSet::new();
+        for line in lines {
+            match self.identity(*line, &mut seen) {
+                Identity::Own => continue,
+                Identity::Nothing => {
+                    outcome.n_damage += 1;
+                    if outcome.damage.len() < DAMAGE_KEPT_MAX {
+                        outcome.damage.push(self.damage(*line));
+                    }
+                }
+                Identity::Repeated => outcome.index_lines += 1,
+                Identity::OtherRecord => {
+                    outcome.index_lines += 1;
+                    outcome.n_differing += 1;
+                }
+                Identity::Record(record) => {
+                    outcome.index_lines += 1;
+                    outcome.n_differing += u64::from(self.differ(*line, record));
+                }
+            }
+            removed.insert(*line);
+        }
+        removed
+    }
+
+    fn identity(&self, line: RowId, seen: &mut HashSet<u128>) -> Identity {
+        let fixed = self.catalog.row(line);
+        if let Some(record) = self.by_id.get(&self.stated_id(line))
+            && self.may_be(line, *record)
+        {
+            return Identity::Record(*record);
+        }
+        let stated = self.stated_name(line);
+        if stated.is_empty() {
+            return Identity::Own;
+        }
+        let files = self.stated_files(line);
+        let record = files.iter().find_map(|file| {
+            let place = Place::of(self.catalog, *file, line);
+            [place.at_second(fixed), place.at_any_time()]
+                .iter()
+                .find_map(|name| self.by_place.get(name))
+        });
+        if let Some(record) = record {
+            return Identity::Record(*record);
+        }
+        let is_start = |file: &FileId| {
+            let starts = self.starts.get(file);
+            starts.is_some_and(|starts| starts.binary_search(&fixed.offset).is_ok())
+        };
+        if files.iter().any(is_start) {
+            Identity::OtherRecord
+        } else if !files.is_empty() {
+            Identity::Nothing
+        } else if seen.insert(Place::stated(self.catalog, stated, line).at_any_time()) {
+            Identity::Own
+        } else {
+            Identity::Repeated
+        }
+    }
+
+    /// Whether a line may be this record: any, but a conversion is none of another conversion, lest two that refer to
+    /// each other both be lost.
+    fn may_be(&self, line: RowId, record: RowId) -> bool {
+        [line, record]
+            .into_iter()
+            .any(|row| self.catalog.row(row).record_type != RecordType::Conversion)
+    }
+
+    /// Hash of the record id that a line is known by: its own, or of a conversion its source's.
+    fn stated_id(&self, line: RowId) -> u128 {
+        let fixed = self.catalog.row(line);
+        if fixed.flags.contains(RowFlags::INDEX_LINE) {
+            fixed.record_id
+        } else {
+            self.catalog.reference(line).record_id
+        }
+    }
+
+    /// Base name of the file a line states, empty for none.
+    fn stated_name(&self, line: RowId) -> &'a [u8] {
+        base_name(self.catalog.stated_file(line))
+    }
+
+    /// The inputs of that name.
+    fn stated_files(&self, line: RowId) -> Vec<FileId> {
+        let files = self.files.get(self.stated_name(line));
+        files.cloned().unwrap_or_default()
+    }
+
+    /// Whether a line states another URL, second, status or digest than the record has. Unknown is no other.
+    fn differ(&self, line: RowId, record: RowId) -> bool {
+        let catalog = self.catalog;
+        let (one, other) = (catalog.row(line), catalog.row(record));
+        if catalog.url_key(line) != catalog.url_key(record) {
+            return true;
+        }
+        if one.record_type == RecordType::Conversion {
+            return false;
+        }
+        let is_later = one.date.is_known()
+            && other.date.is_known()
+            && one.date.seconds() != other.date.seconds();
+        let is_other_status = one.status != 0 && other.status != 0 && one.status != other.status;
+        is_later || is_other_status || self.digests_differ(line, record)
+    }
+
+    fn digests_differ(&self, line: RowId, record: RowId) -> bool {
+        let known = |row: RowId| {
+            let payload = self.catalog.capture(row).payload;
+            [payload.digest, payload.declared].into_iter().flatten()
+        };
+        let comparable: Vec<(Digest, Digest)> = known(line)
+            .flat_map(|one| known(record).map(move |other| (one, other)))
+            .filter(|(one, other)| one.algorithm == other.algorithm)
+            .collect();
+        !comparable.is_empty() && comparable.iter().all(|(one, other)| one != other)
+    }
+
+    fn damage(&self, line: RowId) -> Damage {
+        let fixed = self.catalog.row(line);
+        Damage {
+            file: fixed.file,
+            offset: 0,
+            length: None,
+            line: Some(fixed.ordinal + 1),
+            what: format!(
+                "the line names offset {} of {}, where no record starts",
+                fixed.offset,
+                self.stated_name(line).escape_ascii()
+            ),
+        }
+    }
+}
+
+/// File, offset and URI of a record or line, being hashed.
+struct Place(Xxh3);
+
+impl Place {
+    fn of(catalog: &Catalog, file: FileId, row: RowId) -> Self {
+        Self::stated(catalog, &file.0.to_le_bytes(), row)
+    }
+
+    fn stated(catalog: &Catalog, file: &[u8], row: RowId) -> Self {
+        let ComparisonKey { key, check } = catalog.url_key(row);
+        let mut hash = Xxh3::new();
+        for number in [key, check, catalog.row(row).offset] {
+            hash.update(&number.to_le_bytes());
+        }
+        hash.update(file);
+        Self(hash)
+    }
+
+    fn at_any_time(&self) -> u128 {
+        self.0.digest128()
+    }
+
+    fn at_second(&self, row: &Row) -> u128 {
+        let mut hash = self.0.clone();
+        hash.update(&row.date.seconds().to_le_bytes());
+        hash.digest128()
+    }
+}

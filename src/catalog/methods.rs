@@ -1,0 +1,125 @@
+//! Which captures were not asked for with GET: by their own account, or by the request record beside them.
+
+use hashbrown::{HashMap, HashSet};
+
+use super::row::hash_or_zero;
+use super::{Catalog, RowFlags, RowId};
+use crate::capture::{Method, Request};
+
+/// The requests other than GET of some inputs, and the ids that captures name as concurrent.
+#[derive(Debug, Default)]
+pub struct Requests {
+    requests: Vec<Stored>,
+    /// Rows and the hash of an id that each names.
+    concurrent: Vec<(u32, u128)>,
+}
+
+/// A request, without its text.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Stored {
+    method: Vec<u8>,
+    body_hash: u128,
+    record_id: u128,
+    concurrent_to: Vec<u128>,
+}
+
+impl Requests {
+    /// Adds a request; one by GET is left out.
+    pub fn push(&mut self, request: &Request<'_>) {
+        if !request.method.is_get() {
+            self.requests.push(Stored {
+                method: request.method.name.to_vec(),
+                body_hash: request.method.body_hash,
+                record_id: hash_or_zero(request.record_id),
+                concurrent_to: ids(request.concurrent_to).collect(),
+            });
+        }
+    }
+
+    /// Adds the ids, separated by blanks, that the capture at `index` of a batch (or of a catalog) names.
+    pub fn push_concurrent(&mut self, index: usize, concurrent_to: &[u8]) {
+        let row = RowId::from_index(index).0;
+        self.concurrent
+            .extend(ids(concurrent_to).map(|id| (row, id)));
+    }
+
+    /// Adds those of a later batch, whose first row is at `first` of what it is appended to.
+    pub fn append(&mut self, later: Self, first: usize) {
+        let first = RowId::from_index(first).0;
+        self.requests.extend(later.requests);
+        self.concurrent.extend(
+            later
+                .concurrent
+                .into_iter()
+                .map(|(row, id)| (first + row, id)),
+        );
+    }
+}
+
+/// Keys every capture that was not asked for with GET by method and request body too. Must come before anything
+/// that changes row ids ([`super::index::resolve`]).
+pub fn resolve(catalog: &mut Catalog, requests: Requests) {
+    for row in catalog.ids() {
+        if catalog.row(row).flags.contains(RowFlags::NOT_GET) {
+            let capture = catalog.capture(row);
+            let name = capture.method.name.to_vec();
+            let body_hash = capture.method.body_hash;
+            catalog.set_method(
+                row,
+                Method {
+                    name: &name,
+                    body_hash,
+                },
+            );
+        }
+    }
+    for (row, request) in answered(catalog, requests) {
+        let method = Method {
+            name: &request.method,
+            body_hash: request.body_hash,
+        };
+        catalog.set_method(row, method);
+    }
+}
+
+/// Captures that answer one of `requests`: one of the two names the other as concurrent.
+fn answered(catalog: &Catalog, requests: Requests) -> Vec<(RowId, Stored)> {
+    let Requests {
+        mut requests,
+        concurrent,
+    } = requests;
+    // Of several requests for one capture the first in this order counts, whatever the order of inputs.
+    requests.sort_unstable();
+    let mut by_own_id = HashMap::new();
+    let mut by_response = HashMap::new();
+    for (index, request) in requests.iter().enumerate() {
+        by_own_id.entry(request.record_id).or_insert(index);
+        for id in &request.concurrent_to {
+            by_response.entry(*id).or_insert(index);
+        }
+    }
+    by_own_id.remove(&0);
+    let from_responses = concurrent
+        .iter()
+        .filter_map(|(row, id)| Some((RowId(*row), *by_own_id.get(id)?)));
+    let from_requests = catalog.ids().filter_map(|row| {
+        let id = catalog.row(row).record_id;
+        Some((row, *by_response.get(&id)?))
+    });
+    let mut found: Vec<(RowId, usize)> = from_responses.chain(from_requests).collect();
+    found.sort_unstable();
+    let mut seen = HashSet::new();
+    found
+        .into_iter()
+        .filter(|(row, _)| !catalog.row(*row).flags.contains(RowFlags::NOT_GET))
+        .filter(|(row, _)| seen.insert(*row))
+        .map(|(row, index)| (row, requests[index].clone()))
+        .collect()
+}
+
+/// Hashes of ids separated by blanks.
+fn ids(text: &[u8]) -> impl Iterator<Item = u128> + '_ {
+    text.split(u8::is_ascii_whitespace)
+        .filter(|id| !id.is_empty())
+        .map(hash_or_zero)
+}
