@@ -1,9 +1,11 @@
 //! Integration tests.
 
 mod architecture;
+mod catalog;
 mod cli;
 mod ends;
 mod expect;
+mod given;
 mod indexes;
 mod mutations;
 mod oracle;
