@@ -1,0 +1,185 @@
+//! Which part of a CDX line belongs to which column. Must never know how lines are found.
+
+use std::ops::Range;
+
+use crate::scan::cdx::columns::Column::{self, Date, File, Mime, Redirect, Url, Urlkey};
+use crate::scan::index_line::{Statement, is_date, number};
+
+pub(super) fn cut(text: &[u8], delimiter: u8, cuts: &mut Vec<usize>) {
+    cuts.clear();
+    cuts.extend(memchr::memchr_iter(delimiter, text));
+}
+
+/// How many parts, beyond one each, two columns take.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Slack {
+    first_column: usize,
+    elastic: usize,
+    elastic_column: usize,
+}
+
+/// A line, cut at its delimiters.
+#[derive(Clone, Copy)]
+pub(super) struct Parts<'l, 'c> {
+    text: &'l [u8],
+    cuts: &'c [usize],
+}
+
+impl<'l, 'c> Parts<'l, 'c> {
+    pub(super) fn new(text: &'l [u8], cuts: &'c [usize]) -> Self {
+        Self { text, cuts }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.cuts.len() + 1
+    }
+
+    pub(super) fn has_empty(&self) -> bool {
+        (0..self.len()).any(|index| self.join(index..index + 1).is_empty())
+    }
+
+    /// The text of some parts, with the delimiters between them.
+    fn join(&self, parts: Range<usize>) -> &'l [u8] {
+        let start = match parts.start {
+            0 => 0,
+            index => self.cuts[index - 1] + 1,
+        };
+        let end = self.cuts.get(parts.end - 1).copied();
+        &self.text[start..end.unwrap_or(self.text.len())]
+    }
+
+    pub(super) fn place(&self, columns: &[Column]) -> Result<Statement<'l>, &'static str> {
+        if !columns.contains(&Url) {
+            return Err("the header line names no column of original URLs");
+        }
+        if self.len() < columns.len() {
+            return Err("fewer columns than the header line names");
+        }
+        if self.len() > columns.len() {
+            return self
+                .place_with_slack(columns)
+                .ok_or("more columns than the header line names, and no telling which is which");
+        }
+        let statement = self.spread(columns, Slack::default());
+        if fits(&statement, Fit::Loose) {
+            Ok(statement)
+        } else {
+            Err("no URL, or no number where status, length or offset should stand")
+        }
+    }
+
+    /// Tries which column has the delimiters in it that make too many parts.
+    pub(super) fn place_with_slack(&self, columns: &[Column]) -> Option<Statement<'l>> {
+        let slack = self.len().checked_sub(columns.len()).filter(|n| *n > 0)?;
+        let first = match columns {
+            [Urlkey, Date, ..] => (0..=slack).find(|n| is_date(self.join(1 + n..2 + n)))?,
+            _ => 0,
+        };
+        let attempt = |column: Column, fit: Fit| {
+            let statement = self.spread(
+                columns,
+                Slack {
+                    first_column: first,
+                    elastic: slack - first,
+                    elastic_column: columns.iter().position(|other| *other == column)?,
+                },
+            );
+            fits(&statement, fit).then_some(statement)
+        };
+        [Url, Mime, Redirect, File]
+            .into_iter()
+            .find_map(|column| attempt(column, Fit::Strict))
+            .or_else(|| attempt(Url, Fit::OddMime))
+    }
+
+    /// Gives each column its part.
+    pub(super) fn spread(&self, columns: &[Column], slack: Slack) -> Statement<'l> {
+        let mut statement = Statement::default();
+        let mut from = 0;
+        for (index, column) in columns.iter().enumerate() {
+            let mut to = from + 1;
+            if index == 0 {
+                to += slack.first_column;
+            }
+            if index == slack.elastic_column {
+                to += slack.elastic;
+            }
+            *field(&mut statement, *column) = self.join(from..to).trim_ascii();
+            from = to;
+        }
+        statement
+    }
+}
+
+fn field<'s, 'l>(statement: &'s mut Statement<'l>, column: Column) -> &'s mut &'l [u8] {
+    match column {
+        Column::Urlkey => &mut statement.urlkey,
+        Column::Date => &mut statement.date,
+        Column::Url => &mut statement.url,
+        Column::Mime => &mut statement.mime,
+        Column::Status => &mut statement.status,
+        Column::Digest => &mut statement.digest,
+        Column::Redirect => &mut statement.redirect,
+        Column::Length => &mut statement.length,
+        Column::Offset => &mut statement.offset,
+        Column::File => &mut statement.file,
+        Column::RecordId => &mut statement.record_id,
+        Column::Other => &mut statement.other,
+    }
+}
+
+/// How closely values must look like their columns.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fit {
+    /// The columns are known: only what would be misread is refused.
+    Loose,
+    /// The columns are guessed.
+    Strict,
+    /// They are guessed, and servers also send media types such as `text`.
+    OddMime,
+}
+
+pub(super) fn fits(statement: &Statement<'_>, fit: Fit) -> bool {
+    let is_count = |text: &[u8]| matches!(text, b"" | b"-") || number(text).is_some();
+    let is_sound = !matches!(statement.url, b"" | b"-")
+        && [statement.status, statement.length, statement.offset]
+            .into_iter()
+            .all(is_count);
+    is_sound
+        && match fit {
+            Fit::Loose => true,
+            Fit::Strict => is_told_by_values(statement) && is_media_type(statement.mime),
+            Fit::OddMime => {
+                is_told_by_values(statement)
+                    && !statement.mime.iter().any(|byte| b"=;/:".contains(byte))
+            }
+        }
+}
+
+fn is_told_by_values(statement: &Statement<'_>) -> bool {
+    let is_digest_letter = |byte: &u8| byte.is_ascii_alphanumeric() || b":=+_-".contains(byte);
+    let is_placed = match statement.file {
+        b"" => number(statement.length).is_some(),
+        b"-" => true,
+        file => {
+            // A number in front is the offset, and the line was cut or is one of more columns.
+            let first = file.split(|byte| *byte == b' ').next().unwrap_or(file);
+            !first.iter().all(u8::is_ascii_digit) && number(statement.offset).is_some()
+        }
+    };
+    is_placed
+        && is_date(statement.date)
+        && statement.url.contains(&b':')
+        && matches!(statement.status.len(), 1 | 3)
+        && !statement.digest.is_empty()
+        && statement.digest.iter().all(is_digest_letter)
+}
+
+/// `type/subtype` with or without parameters, or a stand-in for it.
+fn is_media_type(mime: &[u8]) -> bool {
+    let essence = mime.split(|byte| *byte == b';').next().unwrap_or(mime);
+    let is_letter = |byte: &u8| byte.is_ascii_graphic() && !b"=:,()<>@".contains(byte);
+    let n_slashes = essence.iter().filter(|byte| **byte == b'/').count();
+    let stands_in = matches!(mime, b"-" | b"unk" | b"no-type" | b"warc-info");
+    stands_in || (n_slashes == 1 && essence.trim_ascii().iter().all(is_letter))
+}
