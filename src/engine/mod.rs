@@ -1,6 +1,7 @@
 //! Wiring: plan, threads, memory budget. Must never parse or format.
 
 mod job;
+pub mod plan;
 
 pub use job::{Digests, FailOn, InFormat, Job, OnDamage, Outcome, Reading, ReportPlan, Talk};
 
