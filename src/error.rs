@@ -99,7 +99,7 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(path) = &self.path {
-            write!(f, "{}", path.display())?;
+            write_path(path, f)?;
             if let Some(offset) = self.offset {
                 write!(f, ":{offset}")?;
             }
@@ -111,6 +111,17 @@ impl fmt::Display for Error {
             ErrorKind::Interrupted => f.write_str("interrupted, no report written"),
         }
     }
+}
+
+/// Bytes that are not UTF-8 are percent-encoded, so that the file can be found.
+fn write_path(path: &Path, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    for chunk in path.as_os_str().as_encoded_bytes().utf8_chunks() {
+        f.write_str(chunk.valid())?;
+        for byte in chunk.invalid() {
+            write!(f, "%{byte:02X}")?;
+        }
+    }
+    Ok(())
 }
 
 impl std::error::Error for Error {

@@ -8,13 +8,12 @@ mod normalize;
 mod policy;
 
 use std::ffi::OsString;
-use std::io::Write;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
 use crate::engine::Outcome;
-use crate::{Error, Result, report};
+use crate::{Result, report};
 
 /// Finds the captures of crawl archives that are the same, and says why.
 #[derive(Debug, Parser)]
@@ -71,7 +70,10 @@ pub fn main() -> ExitCode {
     match report::remove_on_signals().and_then(|()| cli.run()) {
         Ok(outcome) => ExitCode::from(outcome.exit_code()),
         Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,
-        Err(error) => print_error(&error),
+        Err(error) => {
+            report::print_error(&error);
+            ExitCode::from(error.exit_code())
+        }
     }
 }
 
@@ -91,21 +93,4 @@ impl Cli {
 fn print_usage(usage: &clap::Error) -> ExitCode {
     usage.print().ok();
     ExitCode::from(if usage.use_stderr() { 2 } else { 0 })
-}
-
-/// The error with its causes, once, on one line.
-fn print_error(error: &Error) -> ExitCode {
-    let mut line = format!("dedupe: {error}");
-    let mut cause = std::error::Error::source(error);
-    while let Some(error) = cause {
-        let text = error.to_string();
-        if !line.ends_with(&text) {
-            line.push_str(": ");
-            line.push_str(&text);
-        }
-        cause = error.source();
-    }
-    // Where stderr is closed there is nobody to tell.
-    writeln!(std::io::stderr(), "{line}").ok();
-    ExitCode::from(error.exit_code())
 }

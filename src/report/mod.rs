@@ -21,12 +21,12 @@ pub use format::Format;
 pub use memory::{peak_anonymous, sample_memory};
 pub use names::{digest_status_name, evidence_name, role_name, sameness_name};
 pub use output::{Finished, Output, Target, publish, refuse_overwriting};
-pub use people::{Color, People, ProgressMode, Verbosity};
+pub use people::{Color, People, ProgressMode, Verbosity, print_error};
 pub use progress::Progress;
 pub use row::{Link, Place, Row};
 pub use rows::{Lines, Report};
 pub use summary::{DAMAGE_LISTED_MAX, Summary};
-pub use temporary::remove_on_signals;
+pub use temporary::{end_with, remove_on_signals};
 pub use text::clean;
 
 /// `--csv-escape`: whether a cell that a spreadsheet would compute is guarded.

@@ -7,6 +7,7 @@ use indicatif::{HumanBytes, HumanCount};
 
 use super::figures::{CountsByName, Loss};
 use super::summary::Summary;
+use crate::Error;
 
 /// Damage is named up to this many, unless `-v` asks for all that is listed.
 const LOSSES_NAMED_MAX: usize = 10;
@@ -56,6 +57,22 @@ impl Color {
             }
         }
     }
+}
+
+/// Prints an error with its causes, on one line. Where stderr is closed there is nobody to tell.
+pub fn print_error(error: &Error) {
+    let mut line = format!("dedupe: {error}");
+    let mut cause = std::error::Error::source(error);
+    while let Some(error) = cause {
+        let text = error.to_string();
+        if !line.ends_with(&text) {
+            line.push_str(": ");
+            line.push_str(&text);
+        }
+        cause = error.source();
+    }
+    line.push('\n');
+    io::stderr().write_all(line.as_bytes()).ok();
 }
 
 /// The people who started this run, as far as they want to be told.

@@ -12,6 +12,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::iterator::Signals;
 
+use super::people::print_error;
 use crate::{Error, Result};
 
 /// The temporary files of this process, and whether a signal still ends it.
@@ -44,7 +45,11 @@ pub fn remove_on_signals() -> Result<()> {
     let mut signals = Signals::new(signals).map_err(failed)?;
     std::thread::Builder::new()
         .name("signals".into())
-        .spawn(move || signals.forever().for_each(|_| end_by_signal()))
+        .spawn(move || {
+            signals
+                .forever()
+                .for_each(|_| end_with(&Error::interrupted()))
+        })
         .map_err(failed)?;
     Ok(())
 }
@@ -61,11 +66,13 @@ fn is_hangup_ignored() -> bool {
     mask.is_some_and(|mask| mask & (1 << (SIGHUP - 1)) != 0)
 }
 
+/// Removes the temporary files, prints `error` and exits with its code, whatever other threads are doing.
+/// Once all outputs stand under their names it does nothing: the run is done.
 #[expect(
     clippy::exit,
-    reason = "other threads may be deep in a loop of their own"
+    reason = "other threads may be deep in a loop, or never go on again"
 )]
-fn end_by_signal() {
+pub fn end_with(error: &Error) {
     // Held until the process is gone, so that no thread can create or rename a file any more.
     let registry = registry();
     if registry.is_published {
@@ -74,11 +81,12 @@ fn end_by_signal() {
     for path in &registry.paths {
         fs::remove_file(path).ok();
     }
-    let interrupted = Error::interrupted();
-    let mut stderr = io::stderr();
-    let start = if stderr.is_terminal() { "\n" } else { "" };
-    writeln!(stderr, "{start}dedupe: {interrupted}").ok();
-    std::process::exit(i32::from(interrupted.exit_code()));
+    if io::stderr().is_terminal() {
+        // The progress bar may stand on this line.
+        writeln!(io::stderr()).ok();
+    }
+    print_error(error);
+    std::process::exit(i32::from(error.exit_code()));
 }
 
 /// A temporary file beside its target; removed when dropped, unless it was published.
