@@ -1,0 +1,202 @@
+//! Merges: each URL that is not its class's keeper, with the verdict of the two.
+
+use std::collections::BTreeMap;
+
+use super::classes::Classes;
+use super::interval::Cluster;
+use super::noise::{distance, nearest};
+use super::pair::Verdict;
+use super::run::Run;
+use super::table::{CaptureRow, Digest, Table, UrlId};
+use crate::key::ComparisonKey;
+
+/// Merges of one domain: that of the keeper.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MergeCounts {
+    /// All of them.
+    pub merged: u64,
+    /// Merged rightly.
+    pub right: u64,
+    /// Merged wrongly.
+    pub wrong: u64,
+    /// Of these, both stable.
+    pub wrong_stable: u64,
+    /// Neither right nor wrong.
+    pub unverifiable: u64,
+    /// Right or wrong, of two URLs that are neither unstable nor on a noisy host.
+    pub decidable: u64,
+    /// Of these, right.
+    pub right_decidable: u64,
+    /// Decidable, of the half that rules are measured on.
+    pub decidable_half_b: u64,
+    /// Of these, wrong.
+    pub wrong_half_b: u64,
+}
+
+/// All merges of a rule.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Merges {
+    /// By the keeper's domain.
+    pub by_domain: BTreeMap<u32, MergeCounts>,
+    /// Classes with a merge, and none but right ones.
+    pub classes_right: u64,
+    /// Classes with a wrong merge.
+    pub classes_wrong: u64,
+    /// Classes without a wrong one, but with one of which nothing is known.
+    pub classes_unverifiable: u64,
+    /// Each wrong merge, by key and URL.
+    pub wrong: Vec<WrongMerge>,
+}
+
+/// A merge that loses a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WrongMerge {
+    /// The key that both have under the rule.
+    pub key: ComparisonKey,
+    /// The URL that is not kept.
+    pub url: UrlId,
+    /// The one that is.
+    pub keeper: UrlId,
+    /// Sightings nearest in time in differing runs that meet, of URL and keeper.
+    pub captures: (u32, u32),
+    /// Both are stable.
+    pub is_stable: bool,
+    /// Equal visible text but for digits.
+    pub is_near: bool,
+}
+
+impl Merges {
+    /// The merges of `classes`; those that `except` makes too do not count.
+    #[must_use]
+    pub fn of(table: &Table, classes: &Classes, except: Option<&Classes>) -> Self {
+        let excepted = except.map(Classes::class_of_url).unwrap_or_default();
+        let is_excepted = |url, keeper| {
+            excepted
+                .get(&url)
+                .is_some_and(|class| excepted.get(&keeper) == Some(class))
+        };
+        let mut merges = Self::default();
+        for (key, members) in classes.iter() {
+            let keeper = members[0];
+            let urls = members[1..]
+                .iter()
+                .copied()
+                .filter(|url| !is_excepted(*url, keeper));
+            let worst = urls.map(|url| merges.add(table, key, (url, keeper))).max();
+            match worst {
+                Some(Verdict::Right) => merges.classes_right += 1,
+                Some(Verdict::Wrong) => merges.classes_wrong += 1,
+                Some(Verdict::Unverifiable) => merges.classes_unverifiable += 1,
+                None => {}
+            }
+        }
+        merges
+    }
+
+    /// Number of classes with a merge.
+    #[must_use]
+    pub fn n_classes(&self) -> u64 {
+        self.classes_right + self.classes_wrong + self.classes_unverifiable
+    }
+
+    /// The sum over all domains.
+    #[must_use]
+    pub fn total(&self) -> MergeCounts {
+        let mut total = MergeCounts::default();
+        for counts in self.by_domain.values() {
+            total.merged += counts.merged;
+            total.right += counts.right;
+            total.wrong += counts.wrong;
+            total.wrong_stable += counts.wrong_stable;
+            total.unverifiable += counts.unverifiable;
+            total.decidable += counts.decidable;
+            total.right_decidable += counts.right_decidable;
+        }
+        total
+    }
+
+    /// One cluster for each domain with a decidable merge.
+    #[must_use]
+    pub fn clusters(&self) -> Vec<Cluster> {
+        self.by_domain
+            .values()
+            .filter(|counts| counts.decidable > 0)
+            .map(|counts| Cluster {
+                right: counts.right_decidable,
+                decidable: counts.decidable,
+            })
+            .collect()
+    }
+
+    /// The domain with most wrong merges, of equals the first.
+    #[must_use]
+    pub fn worst_domain(&self) -> Option<u32> {
+        self.by_domain
+            .iter()
+            .filter(|(_, counts)| counts.wrong > 0)
+            .max_by_key(|(domain, counts)| (counts.wrong, std::cmp::Reverse(**domain)))
+            .map(|(domain, _)| *domain)
+    }
+
+    fn add(&mut self, table: &Table, key: ComparisonKey, (url, keeper): (UrlId, UrlId)) -> Verdict {
+        let verdict = table.verdict(url, keeper);
+        let is_sound = table.witness(url).is_sound() && table.witness(keeper).is_sound();
+        let is_stable = table.are_stable(url, keeper);
+        let is_half_b = table.url(url).is_in_half_b;
+        let counts = self.by_domain.entry(table.url(keeper).domain).or_default();
+        counts.merged += 1;
+        match verdict {
+            Verdict::Right => {
+                counts.right += 1;
+                counts.decidable += u64::from(is_sound);
+                counts.right_decidable += u64::from(is_sound);
+                counts.decidable_half_b += u64::from(is_sound && is_half_b);
+            }
+            Verdict::Wrong => {
+                counts.wrong += 1;
+                counts.wrong_stable += u64::from(is_stable);
+                counts.decidable += 1;
+                counts.decidable_half_b += u64::from(is_half_b);
+                counts.wrong_half_b += u64::from(is_half_b);
+                self.wrong.push(WrongMerge {
+                    key,
+                    url,
+                    keeper,
+                    captures: differing_captures(table, url, keeper)
+                        .expect("a wrong pair has digest runs that meet"),
+                    is_stable,
+                    is_near: table.are_near(url, keeper),
+                });
+            }
+            Verdict::Unverifiable => counts.unverifiable += 1,
+        }
+        verdict
+    }
+}
+
+/// Sightings of `a` and of `b`, nearest in time of those in runs that can be compared and meet.
+fn differing_captures(table: &Table, a: UrlId, b: UrlId) -> Option<(u32, u32)> {
+    let of = |url, run: &Run| -> Vec<CaptureRow> {
+        table
+            .captures(url)
+            .iter()
+            .filter(|capture| capture.digest == run.token)
+            .copied()
+            .collect()
+    };
+    let meets = |(run, digest): (&Run, &Digest), (other, other_digest): (&Run, &Digest)| {
+        run.token != other.token
+            && digest.lanes.meet(other_digest.lanes)
+            && table.window.meet(run.span, other.span)
+    };
+    table
+        .digest_runs(a)
+        .flat_map(|of_a| {
+            table
+                .digest_runs(b)
+                .filter(move |of_b| meets(of_a, *of_b))
+                .filter_map(move |of_b| nearest(&of(a, of_a.0), &of(b, of_b.0)))
+        })
+        .min_by_key(|(left, right)| distance(left, right))
+        .map(|(left, right)| (left.sighting, right.sighting))
+}
