@@ -99,13 +99,17 @@ impl Table {
         let wrong = self.wrong_among(&sound, limits);
         let wrong_stable = self.wrong_among(&stable, limits);
         let near = self.near(&sound, limits);
+        // Estimates must not add up to more than there is.
+        let merged = pairs(members.len());
+        let n_right = right.pairs.min(merged);
+        let n_wrong = wrong.pairs.min(merged - n_right);
         PairCounts {
-            merged: pairs(members.len()),
-            right: right.pairs,
-            right_own: right_own.pairs,
-            wrong: wrong.pairs,
-            wrong_stable: wrong_stable.pairs,
-            wrong_near: near.pairs,
+            merged,
+            right: n_right,
+            right_own: right_own.pairs.min(n_right),
+            wrong: n_wrong,
+            wrong_stable: wrong_stable.pairs.min(n_wrong),
+            wrong_near: near.pairs.min(n_wrong),
             approximate: right.approximate + wrong.approximate + near.approximate,
         }
     }

@@ -161,7 +161,7 @@ impl Shared {
             pairs_right: counts.right,
             pairs_right_redirect: settings
                 .has_redirects
-                .then(|| counts.right - counts.right_own),
+                .then(|| counts.right.saturating_sub(counts.right_own)),
             pairs_wrong: counts.wrong,
             pairs_wrong_stable: counts.wrong_stable,
             pairs_wrong_near: settings.has_texts.then_some(counts.wrong_near),

@@ -13,3 +13,5 @@ mod parity;
 mod report;
 mod shared;
 mod uri;
+mod evaluate;
+mod evaluate_naive;
