@@ -1,8 +1,12 @@
-//! One reader per format: pieces of bytes in, [`Event`](crate::capture::Event)s out.
-//! Must never touch files or threads.
+//! Readers of archives, one a format: fed with pieces of an input, they emit what its records say.
+//! Knows `capture`, `digest` and `source`; must never touch files or threads, nor call another format's reader.
 
 pub mod cdx;
 pub mod cdxj;
 
+mod chunked;
+mod coding;
+mod fields;
+mod http;
 mod index_line;
 mod lines;
