@@ -3,6 +3,7 @@
 
 pub mod cdx;
 pub mod cdxj;
+pub mod warc;
 
 mod chunked;
 mod coding;

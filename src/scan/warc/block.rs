@@ -1,0 +1,269 @@
+//! The block of a record and its end: what the header says of it, and what is true.
+
+use super::header::{Length, find_record};
+use super::tail::{Verdict, is_filler};
+use super::{Framing, starts_with_version};
+use super::{IsCut, PREFIX, Reader, State, n_matching, record, warn_of_filler};
+use crate::capture::{Event, Warning};
+
+const TOO_SMALL: &str = "the content-length of a record is too small";
+const TOO_LARGE: &str = "the content-length of a record is too large";
+const UNUSABLE: &str = "the content-length of a record is no usable number";
+const MISSING: &str = "a record with a block has no content-length";
+
+impl Reader<'_> {
+    /// The header ended before `position`, and `ahead` follows it in the same piece.
+    pub(super) fn start_block(&mut self, position: u64, ahead: &[u8]) {
+        self.body.begin(record::plan(&self.header, self.options));
+        self.hold.clear();
+        self.tail.clear();
+        let stated = match self.header.length() {
+            Length::Stated(length) => Some(length),
+            Length::Missing => {
+                self.open.fault = Some(MISSING);
+                None
+            }
+            Length::Unusable => {
+                self.open.fault = Some(UNUSABLE);
+                None
+            }
+        };
+        let (ahead, is_all) = match self.whole {
+            Some(whole) => (slice_from(whole, position), true),
+            None => (ahead, false),
+        };
+        self.state = match (stated, is_all) {
+            (Some(length), _) => {
+                let left = match true_end(ahead, length, is_all) {
+                    Some(end) => {
+                        self.open.fault = Some(TOO_LARGE);
+                        end
+                    }
+                    None => length,
+                };
+                block_of(left)
+            }
+            (None, _) => State::Endless,
+        };
+    }
+
+    pub(super) fn take_block(&mut self, bytes: &[u8], left: u64) -> usize {
+        let n = usize::try_from(left).map_or(bytes.len(), |left| left.min(bytes.len()));
+        self.feed(&bytes[..n]);
+        self.state = block_of(left - n as u64);
+        n
+    }
+
+    /// A block without known length goes to the next record.
+    pub(super) fn take_endless(&mut self, bytes: &[u8], sink: &mut impl FnMut(Event<'_>)) -> usize {
+        match find_record(bytes) {
+            None => {
+                self.feed(bytes);
+                bytes.len()
+            }
+            Some(index) => {
+                self.feed(&bytes[..index]);
+                self.end_endless(self.position + index as u64, IsCut::Yes, sink);
+                index
+            }
+        }
+    }
+
+    /// Takes what stands between a block and the next record.
+    pub(super) fn take_tail(&mut self, bytes: &[u8], sink: &mut impl FnMut(Event<'_>)) -> usize {
+        let taken = self.tail.push(bytes);
+        let position = self.position + taken as u64;
+        let rest = &bytes[taken..];
+        if rest.is_empty() && !self.tail.is_full() {
+            return taken;
+        }
+        let n = n_matching(rest, PREFIX);
+        let is_record = n == PREFIX.len() || n == rest.len() || self.tail.is_full();
+        if is_record || self.open.fault.is_some() {
+            self.end_tail(position, sink);
+            return taken;
+        }
+        match (self.tail.verdict(&self.hold), self.framing) {
+            (Verdict::Whole(_), Framing::Plain) => self.end_tail(position, sink),
+            (_, Framing::Plain) => {
+                let end = position - self.tail.bytes().len() as u64;
+                let start = self.open.start;
+                self.release(0);
+                self.end_record(end, IsCut::Yes, sink);
+                self.lose(start, end, TOO_SMALL);
+            }
+            (_, Framing::Members) => {
+                self.open.fault = Some(TOO_SMALL);
+                let tail = std::mem::take(&mut self.tail);
+                self.feed(tail.bytes());
+                self.state = State::Endless;
+            }
+        }
+        taken
+    }
+
+    /// The record ends with the tail, which ends before `position`.
+    fn end_tail(&mut self, position: u64, sink: &mut impl FnMut(Event<'_>)) {
+        let n_tail = self.tail.bytes().len();
+        let block_end = position - n_tail as u64;
+        let mut fault = self.open.fault;
+        let (n_separators, n_shifted) = match self.tail.verdict(&self.hold) {
+            Verdict::Whole(n) => (n, 0),
+            Verdict::Shifted(n) => {
+                fault = Some(TOO_LARGE);
+                (4 - n, n)
+            }
+            Verdict::Bare(n) => {
+                let is_swallowed = fault == Some(TOO_LARGE) && self.hold.n_separators() > 0;
+                if !is_swallowed {
+                    sink(Event::Warning(Warning::RecordSpacing));
+                }
+                (
+                    n,
+                    if is_swallowed {
+                        self.hold.n_separators()
+                    } else {
+                        0
+                    },
+                )
+            }
+            Verdict::Wrong => (0, 0),
+        };
+        warn_of_filler(&self.tail.bytes()[n_separators.min(n_tail)..], sink);
+        self.release(n_shifted);
+        let is_whole = fault.is_none() || self.framing == Framing::Members && n_shifted > 0;
+        let is_cut = if is_whole { IsCut::No } else { IsCut::Yes };
+        let end = block_end + n_separators.min(n_tail) as u64;
+        self.end_record(end, is_cut, sink);
+        if let Some(what) = fault {
+            let length = self.stored_length(position - self.open.start);
+            self.emit_damage(self.open.offset, length, what.to_owned(), sink);
+        }
+    }
+
+    /// A block of unknown length ends before `position`.
+    fn end_endless(&mut self, position: u64, is_cut: IsCut, sink: &mut impl FnMut(Event<'_>)) {
+        let n_separators = self.hold.n_separators();
+        let n_block = self.body.n_block() + self.hold.held().len() as u64;
+        let is_empty =
+            n_block == 0 || self.hold.held().iter().all(|byte| is_filler(*byte)) && n_block <= 4;
+        self.release(n_separators);
+        if self.open.fault == Some(MISSING) && is_empty {
+            return self.end_record(position, IsCut::No, sink);
+        }
+        let is_cut = match self.framing {
+            Framing::Plain => IsCut::Yes,
+            Framing::Members => is_cut,
+        };
+        self.end_record(position, is_cut, sink);
+        let what = self.open.fault.unwrap_or(UNUSABLE).to_owned();
+        let length = self.stored_length(position - self.open.start);
+        self.emit_damage(self.open.offset, length, what, sink);
+    }
+
+    /// The input, or the member, ends here.
+    pub(super) fn end_input(&mut self, sink: &mut impl FnMut(Event<'_>)) {
+        match self.state {
+            State::Between(0) => {}
+            State::Between(matched) => {
+                let start = self.position - matched as u64;
+                self.lose(start, start, "bytes that belong to no record");
+                self.tell_lost(self.position, sink);
+            }
+            State::Header => {
+                if self.header.finish() {
+                    self.end_stub(self.position, sink);
+                } else {
+                    self.reject();
+                }
+                self.tell_lost(self.position, sink);
+            }
+            State::Block(_) => self.end_short_block(sink),
+            State::Tail => self.end_tail(self.position, sink),
+            State::Endless => self.end_endless(self.position, IsCut::No, sink),
+            State::Lost(_) => self.tell_lost(self.position, sink),
+        }
+        self.state = State::Between(0);
+    }
+
+    /// The block should go on, but nothing does. A member that ends as a record does was written like this, and its
+    /// length is too large; all else is cut.
+    fn end_short_block(&mut self, sink: &mut impl FnMut(Event<'_>)) {
+        let n_separators = match self.framing {
+            Framing::Members => self.hold.n_separators(),
+            Framing::Plain => 0,
+        };
+        let is_cut = if n_separators > 0 {
+            IsCut::No
+        } else {
+            IsCut::Yes
+        };
+        self.release(n_separators);
+        self.end_record(self.position, is_cut, sink);
+        let what = match is_cut {
+            IsCut::No => TOO_LARGE,
+            IsCut::Yes => "a record is cut short",
+        };
+        let length = self.stored_length(self.position - self.open.start);
+        self.emit_damage(self.open.offset, length, what.to_owned(), sink);
+    }
+
+    fn feed(&mut self, bytes: &[u8]) {
+        let body = &mut self.body;
+        self.hold.push(bytes, |bytes| body.push(bytes));
+    }
+
+    /// Gives the bytes held back to the body, but for the last `n` of them.
+    pub(super) fn release(&mut self, n: usize) {
+        let held = self.hold.held();
+        self.body.push(&held[..held.len().saturating_sub(n)]);
+        self.hold.clear();
+    }
+}
+
+fn block_of(left: u64) -> State {
+    if left == 0 {
+        State::Tail
+    } else {
+        State::Block(left)
+    }
+}
+
+fn slice_from(whole: &[u8], position: u64) -> &[u8] {
+    usize::try_from(position)
+        .ok()
+        .and_then(|start| whole.get(start..))
+        .unwrap_or_default()
+}
+
+/// Where a block ends before its length says so: at the next record, if the length leads to no place where a record
+/// may end. `ahead` are the bytes from the block's start on, all that there are or some of them.
+fn true_end(ahead: &[u8], length: u64, is_all: bool) -> Option<u64> {
+    let end = usize::try_from(length).unwrap_or(usize::MAX);
+    if end > ahead.len() && !is_all {
+        return None;
+    }
+    let behind = ahead.get(end..);
+    if behind.is_some_and(may_follow_block) {
+        return None;
+    }
+    // The next record's first line may go beyond the end.
+    let searched = &ahead[..end.saturating_add(64).min(ahead.len())];
+    find_record(searched)
+        .filter(|start| *start < end)
+        .map(|start| start as u64)
+}
+
+/// Whether bytes read as those behind a block: its two line ends, the next record, or nothing.
+fn may_follow_block(bytes: &[u8]) -> bool {
+    if bytes.starts_with(b"\r\n\r\n") || bytes.starts_with(b"\n\n") {
+        return true;
+    }
+    let n_filler = bytes
+        .iter()
+        .take(64)
+        .take_while(|byte| is_filler(**byte))
+        .count();
+    let rest = &bytes[n_filler..];
+    rest.is_empty() || n_filler == 64 || starts_with_version(rest)
+}

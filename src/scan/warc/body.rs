@@ -1,0 +1,323 @@
+//! The block of a record: its HTTP head is read, its payload hashed, as the bytes come.
+
+use super::super::chunked::{Chunked, Outcome};
+use super::super::coding::{Coding, Start};
+use super::super::http::Head;
+use super::DigestMode;
+use crate::capture::{Algorithm, Digest};
+use crate::digest::{Sum, Wanted};
+
+/// What is done with a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Plan {
+    /// What it is made of.
+    pub(super) envelope: Envelope,
+    /// What its payload is hashed for.
+    pub(super) purpose: Purpose,
+}
+
+/// What a block is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Envelope {
+    /// The block is the payload.
+    None,
+    /// An HTTP response, if it starts like one; else the block is the payload.
+    Response,
+    /// An HTTP request.
+    Request,
+}
+
+/// What a payload is hashed for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// Nothing: it is only counted.
+    Nothing,
+    /// To tell requests of one URL apart.
+    RequestBody,
+    /// To know the capture's content. The algorithm is the declared digest's.
+    Content(DigestMode, Option<Algorithm>),
+}
+
+impl Purpose {
+    fn wanted(self) -> Wanted {
+        match self {
+            Self::Nothing | Self::Content(DigestMode::Declared, _) => Wanted::NOTHING,
+            Self::RequestBody => Wanted::BODY_HASH,
+            Self::Content(DigestMode::Content, _) => Wanted::NOTHING.with(Algorithm::Blake3),
+            Self::Content(DigestMode::Verify, declared) => declared
+                .map_or(Wanted::BODY_HASH, |algorithm| {
+                    Wanted::BODY_HASH.with(algorithm)
+                })
+                .with(Algorithm::Sha1),
+        }
+    }
+}
+
+/// Where in the block the next byte stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// In its first bytes, which tell whether it is HTTP.
+    Start,
+    Head,
+    Payload,
+    /// Nothing that follows is of interest.
+    Skip,
+}
+
+const HTTP: &[u8; 5] = b"HTTP/";
+
+/// The block of one record after the other.
+pub(super) struct Body {
+    plan: Plan,
+    stage: Stage,
+    start: [u8; 5],
+    n_start: usize,
+    head: Head,
+    has_head: bool,
+    chunked: Option<Chunked>,
+    coding: Coding,
+    coding_start: Start,
+    /// Over the payload; over the body with its chunk marks; over what the payload decodes to.
+    payload: Sum,
+    raw: Sum,
+    decoded: Sum,
+    n_block: u64,
+}
+
+impl Body {
+    pub(super) fn new() -> Self {
+        Self {
+            plan: Plan {
+                envelope: Envelope::None,
+                purpose: Purpose::Nothing,
+            },
+            stage: Stage::Skip,
+            start: [0; 5],
+            n_start: 0,
+            head: Head::new(),
+            has_head: false,
+            chunked: None,
+            coding: Coding::default(),
+            coding_start: Start::Identity,
+            payload: Sum::default(),
+            raw: Sum::default(),
+            decoded: Sum::default(),
+            n_block: 0,
+        }
+    }
+
+    /// Forgets the last block and starts another.
+    pub(super) fn begin(&mut self, plan: Plan) {
+        self.plan = plan;
+        self.n_start = 0;
+        self.n_block = 0;
+        self.has_head = false;
+        self.chunked = None;
+        self.coding_start = Start::Identity;
+        self.head.begin();
+        self.payload.begin(plan.purpose.wanted());
+        self.stage = match plan.envelope {
+            Envelope::Response => Stage::Start,
+            Envelope::Request => self.start_head(),
+            Envelope::None => self.start_payload(),
+        };
+    }
+
+    /// Takes bytes of the block.
+    pub(super) fn push(&mut self, bytes: &[u8]) {
+        self.n_block += bytes.len() as u64;
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            rest = match self.stage {
+                Stage::Skip => return,
+                Stage::Start => self.push_start(rest),
+                Stage::Head => match self.head.push(rest) {
+                    None => return,
+                    Some(taken) => {
+                        self.stage = self.end_head();
+                        &rest[taken..]
+                    }
+                },
+                Stage::Payload => return self.push_payload(rest),
+            };
+        }
+    }
+
+    /// The block ends here.
+    pub(super) fn finish(&mut self) {
+        match self.stage {
+            Stage::Start if self.n_start > 0 => {
+                let start = self.start;
+                self.stage = self.start_payload();
+                self.push_payload(&start[..self.n_start]);
+            }
+            Stage::Head => self.head.finish(),
+            _ => {}
+        }
+    }
+
+    /// The HTTP head, if there is one.
+    pub(super) fn head(&self) -> Option<&Head> {
+        self.has_head.then_some(&self.head)
+    }
+
+    /// Bytes of the block.
+    pub(super) fn n_block(&self) -> u64 {
+        self.n_block
+    }
+
+    /// Bytes of the payload; `None` where they were passed over and chunk marks may stand among them.
+    pub(super) fn n_payload(&self) -> Option<u64> {
+        if self.stage != Stage::Skip {
+            return Some(self.payload_sum().n_bytes());
+        }
+        let n_head = self.head().map_or(0, Head::n_bytes);
+        let is_chunked = self.head().is_some_and(Head::is_chunked);
+        (!is_chunked).then(|| self.n_block.saturating_sub(n_head))
+    }
+
+    /// The payload's digest.
+    pub(super) fn digest(&self, algorithm: Algorithm) -> Option<Digest> {
+        self.payload_sum().digest(algorithm)
+    }
+
+    /// XXH3-128 of the payload.
+    pub(super) fn body_hash(&self) -> Option<u128> {
+        self.payload_sum().body_hash()
+    }
+
+    /// The digest of the body with its chunk marks, where it has any.
+    pub(super) fn raw_digest(&self, algorithm: Algorithm) -> Option<Digest> {
+        self.chunked.as_ref()?;
+        self.raw.digest(algorithm)
+    }
+
+    /// Whether chunks were announced, and are wrong, cut or missing.
+    pub(super) fn has_bad_chunks(&self) -> bool {
+        self.chunked
+            .as_ref()
+            .is_some_and(|chunked| chunked.outcome() != Outcome::Whole)
+            && self.raw.n_bytes() > 0
+    }
+
+    /// What the payload decodes to.
+    pub(super) fn decoded(&self) -> Decoded {
+        match self.coding_start {
+            Start::Identity => Decoded::Identity,
+            Start::Unknown => Decoded::Failed,
+            Start::Encoded if self.is_taken_raw() || !self.coding.is_decoded() => Decoded::Failed,
+            Start::Encoded => {
+                let algorithm = match self.plan.purpose {
+                    Purpose::Content(DigestMode::Content, _) => Algorithm::Blake3,
+                    _ => Algorithm::Sha1,
+                };
+                Decoded::Whole(self.decoded.digest(algorithm), self.decoded.n_bytes())
+            }
+        }
+    }
+
+    /// Whether the body is taken as it stands, though chunks were announced.
+    fn is_taken_raw(&self) -> bool {
+        self.chunked
+            .as_ref()
+            .is_some_and(|chunked| chunked.outcome() == Outcome::NotChunked)
+    }
+
+    fn payload_sum(&self) -> &Sum {
+        if self.is_taken_raw() {
+            &self.raw
+        } else {
+            &self.payload
+        }
+    }
+
+    /// Collects the first bytes until they tell whether an HTTP head follows; returns what is left.
+    fn push_start<'b>(&mut self, bytes: &'b [u8]) -> &'b [u8] {
+        let n = bytes.len().min(HTTP.len() - self.n_start);
+        self.start[self.n_start..self.n_start + n].copy_from_slice(&bytes[..n]);
+        self.n_start += n;
+        if self.n_start == HTTP.len() {
+            let start = self.start;
+            if start.eq_ignore_ascii_case(HTTP) {
+                self.stage = self.start_head();
+                self.head.push(&start);
+            } else {
+                self.stage = self.start_payload();
+                self.push_payload(&start);
+            }
+        }
+        &bytes[n..]
+    }
+
+    fn start_head(&mut self) -> Stage {
+        self.has_head = true;
+        Stage::Head
+    }
+
+    fn end_head(&mut self) -> Stage {
+        let wanted = self.plan.purpose.wanted();
+        if wanted != Wanted::NOTHING && self.head.is_chunked() {
+            self.chunked = Some(Chunked::default());
+            self.raw.begin(wanted);
+        }
+        if let Purpose::Content(DigestMode::Verify | DigestMode::Content, _) = self.plan.purpose {
+            self.coding_start = self.coding.begin(self.head.content_encoding());
+            if self.coding_start == Start::Encoded {
+                self.decoded.begin(match self.plan.purpose {
+                    Purpose::Content(DigestMode::Content, _) => {
+                        Wanted::NOTHING.with(Algorithm::Blake3)
+                    }
+                    _ => Wanted::NOTHING.with(Algorithm::Sha1),
+                });
+            }
+        }
+        self.start_payload()
+    }
+
+    fn start_payload(&self) -> Stage {
+        if self.plan.purpose.wanted() == Wanted::NOTHING {
+            Stage::Skip
+        } else {
+            Stage::Payload
+        }
+    }
+
+    fn push_payload(&mut self, bytes: &[u8]) {
+        if self.stage == Stage::Skip {
+            return;
+        }
+        let (payload, decoded) = (&mut self.payload, &mut self.decoded);
+        let coding = match self.coding_start {
+            Start::Encoded => Some(&mut self.coding),
+            Start::Identity | Start::Unknown => None,
+        };
+        match (&mut self.chunked, coding) {
+            (None, None) => payload.update(bytes),
+            (None, Some(coding)) => {
+                payload.update(bytes);
+                coding.push(bytes, &mut |bytes| decoded.update(bytes));
+            }
+            (Some(chunked), coding) => {
+                self.raw.update(bytes);
+                let mut coding = coding;
+                chunked.push(bytes, &mut |bytes| {
+                    payload.update(bytes);
+                    if let Some(coding) = &mut coding {
+                        coding.push(bytes, &mut |bytes| decoded.update(bytes));
+                    }
+                });
+            }
+        }
+    }
+}
+
+/// What a payload decodes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Decoded {
+    /// Itself: there is no content coding, or bodies were not read.
+    Identity,
+    /// So many bytes, with a digest.
+    Whole(Option<Digest>, u64),
+    /// It cannot be decoded, or only to a bomb.
+    Failed,
+}

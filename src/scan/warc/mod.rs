@@ -1,0 +1,534 @@
+//! The reader of WARC files (WARC 0.17 to 1.1), fed with pieces of an input.
+//!
+//! The idea: a machine of six states, of which each takes a slice and says how much of it it used.
+//!
+//! ```text
+//! between --"WARC/"--> header --empty line--> block --Content-Length bytes--> tail --"WARC/"--> between
+//!    |                    |                     |                               |
+//!    | other bytes        | no version          | no usable length              | other bytes
+//!    v                    v                     v                               v
+//!   lost <----------------+                  endless (to the member's end, or the next record) or lost
+//! ```
+//!
+//! A record may lie in one piece, span many, or share one with others; its bytes are never copied, but for the fields
+//! of its header that are kept. Whatever its size, memory holds one header, four bytes of the block, and what is left
+//! of an HTTP header.
+//!
+//! What is true where a length lies: of a gzip member its end, else the next line that starts a record. Where the
+//! bytes to come are at hand (a mapped file, or the rest of a piece), the length is held against what stands behind
+//! the block before the block is read, so that a length too large does not swallow the records behind it. The search
+//! for the true end runs over bytes of the block only, so the whole stays linear.
+
+mod block;
+mod body;
+mod header;
+mod record;
+mod tail;
+
+use body::{Body, Envelope, Plan, Purpose};
+use header::{Header, PREFIX, starts_with_version};
+use record::Record;
+use tail::{Hold, Tail, is_filler};
+
+use super::fields::Step;
+use crate::capture::{Damage, Event, FileId, Locator, Warning};
+use crate::source::Piece;
+
+/// What the pieces of an input are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Framing {
+    /// Slices of a plain file.
+    Plain,
+    /// Decoded gzip members or zstd frames, with their ends.
+    Members,
+}
+
+/// What is done with payloads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DigestMode {
+    /// Hashed as declared and in SHA-1, and held against the declared digest.
+    Verify,
+    /// Hashed in BLAKE3.
+    Content,
+    /// Not read.
+    Declared,
+}
+
+/// How records are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// What is done with payloads.
+    pub digests: DigestMode,
+}
+
+/// Reads records; see the module's description.
+pub struct Reader<'m> {
+    file: FileId,
+    framing: Framing,
+    options: Options,
+    /// The whole input, where it is plain and mapped.
+    whole: Option<&'m [u8]>,
+    state: State,
+    header: Header,
+    body: Body,
+    hold: Hold,
+    tail: Tail,
+    open: Open,
+    /// Bytes given up, up to where the next record starts.
+    lost: Option<Lost>,
+    ordinal: u64,
+    /// Of the next byte: its offset in a plain file, else the number of decoded bytes before it.
+    position: u64,
+    member: Option<Member>,
+    /// A member has ended within a record: the next one tells whether the record ended too.
+    is_at_boundary: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// Between records; so many bytes of the next one's prefix were seen.
+    Between(usize),
+    Header,
+    /// In a block, with so many bytes to come.
+    Block(u64),
+    /// In a block of unknown length.
+    Endless,
+    /// Behind a block.
+    Tail,
+    /// In bytes that belong to no record; so many bytes of a record's prefix were seen.
+    Lost(usize),
+}
+
+/// The record that is being read.
+#[derive(Clone, Copy, Debug, Default)]
+struct Open {
+    /// Where it starts in the file as stored.
+    offset: u64,
+    /// The position of its first byte.
+    start: u64,
+    /// Whether it starts a line of its own.
+    starts_line: bool,
+    /// What is wrong with its length.
+    fault: Option<&'static str>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Lost {
+    /// Where the damage starts in the file as stored.
+    offset: u64,
+    /// The position of the first byte that belongs to no record.
+    start: u64,
+    what: &'static str,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Member {
+    offset: u64,
+    /// Up to the end of its last part: a record may be stored as several members.
+    length: u64,
+    n_records: u64,
+}
+
+impl std::fmt::Debug for Reader<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Reader")
+            .field("file", &self.file)
+            .field("state", &self.state)
+            .field("position", &self.position)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'m> Reader<'m> {
+    /// A reader of an input whose pieces come as `framing` says.
+    #[must_use]
+    pub fn new(file: FileId, framing: Framing, options: Options) -> Self {
+        Self {
+            file,
+            framing,
+            options,
+            whole: None,
+            state: State::Between(0),
+            header: Header::new(),
+            body: Body::new(),
+            hold: Hold::default(),
+            tail: Tail::default(),
+            open: Open::default(),
+            lost: None,
+            ordinal: 0,
+            position: 0,
+            member: None,
+            is_at_boundary: false,
+        }
+    }
+
+    /// A reader of a plain file that is mapped: it can look ahead, and so finds the records that a length which is
+    /// too large would swallow.
+    #[must_use]
+    pub fn over_map(file: FileId, whole: &'m [u8], options: Options) -> Self {
+        Self {
+            whole: Some(whole),
+            ..Self::new(file, Framing::Plain, options)
+        }
+    }
+
+    /// Takes a piece and tells `sink` what it brings.
+    pub fn push(&mut self, piece: Piece<'_>, sink: &mut impl FnMut(Event<'_>)) {
+        match piece {
+            Piece::Bytes { bytes, offset } => self.push_bytes(bytes, offset, sink),
+            Piece::MemberEnd { offset, length } => self.end_member(offset, offset + length, sink),
+            Piece::Lost {
+                offset,
+                length,
+                what,
+            } => {
+                self.cut(sink);
+                self.emit_damage(offset, length, what.to_owned(), sink);
+            }
+            Piece::Padding { .. } => sink(Event::Warning(Warning::ZeroPadding)),
+        }
+    }
+
+    /// The input has ended.
+    pub fn finish(&mut self, sink: &mut impl FnMut(Event<'_>)) {
+        self.is_at_boundary = false;
+        self.end_input(sink);
+        self.close_member(sink);
+    }
+
+    fn push_bytes(&mut self, bytes: &[u8], offset: u64, sink: &mut impl FnMut(Event<'_>)) {
+        if self.framing == Framing::Plain {
+            self.position = offset;
+        } else if std::mem::take(&mut self.is_at_boundary) && starts_with_version(bytes) {
+            self.end_input(sink);
+            self.close_member(sink);
+        }
+        self.member.get_or_insert(Member {
+            offset,
+            length: 0,
+            n_records: 0,
+        });
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let taken = match self.state {
+                State::Between(matched) => self.between(rest, matched, sink),
+                State::Header => self.take_header(rest, sink),
+                State::Block(left) => self.take_block(rest, left),
+                State::Endless => self.take_endless(rest, sink),
+                State::Tail => self.take_tail(rest, sink),
+                State::Lost(matched) => self.seek(rest, matched),
+            };
+            rest = &rest[taken..];
+            self.position += taken as u64;
+        }
+    }
+
+    /// Passes over blank lines and NULs; other bytes are a record's, or lost.
+    fn between(&mut self, bytes: &[u8], matched: usize, sink: &mut impl FnMut(Event<'_>)) -> usize {
+        let blank = if matched == 0 {
+            let n = bytes.iter().take_while(|byte| is_filler(**byte)).count();
+            warn_of_filler(&bytes[..n], sink);
+            n
+        } else {
+            0
+        };
+        let rest = &bytes[blank..];
+        let n = n_matching(rest, &PREFIX[matched..]);
+        if matched + n == PREFIX.len() {
+            self.start_record(self.position + (blank + n) as u64, true);
+        } else if n == rest.len() {
+            self.state = State::Between(matched + n);
+        } else {
+            let start = self.position + blank as u64 - matched as u64;
+            self.lose(start, start, "bytes that belong to no record");
+        }
+        blank + n
+    }
+
+    /// Looks for the next record among bytes that belong to none.
+    fn seek(&mut self, bytes: &[u8], matched: usize) -> usize {
+        let n = n_matching(bytes, &PREFIX[matched..]);
+        if matched > 0 && matched + n == PREFIX.len() {
+            self.start_record(self.position + n as u64, false);
+            return n;
+        }
+        if matched > 0 && n == bytes.len() {
+            self.state = State::Lost(matched + n);
+            return n;
+        }
+        if let Some(index) = memchr::memmem::find(bytes, PREFIX) {
+            let end = index + PREFIX.len();
+            let starts_line = index > 0 && bytes[index - 1] == b'\n';
+            self.start_record(self.position + end as u64, starts_line);
+            return end;
+        }
+        let partial = (1..PREFIX.len())
+            .rev()
+            .find(|n| bytes.ends_with(&PREFIX[..*n]));
+        self.state = State::Lost(partial.unwrap_or(0));
+        bytes.len()
+    }
+
+    /// A record's prefix ended before `position`.
+    fn start_record(&mut self, position: u64, starts_line: bool) {
+        let start = position - PREFIX.len() as u64;
+        self.open_record(start, starts_line);
+        self.header.begin();
+        self.state = State::Header;
+    }
+
+    fn open_record(&mut self, start: u64, starts_line: bool) {
+        self.open = Open {
+            offset: self.offset_of(start),
+            start,
+            starts_line,
+            fault: None,
+        };
+    }
+
+    fn take_header(&mut self, bytes: &[u8], sink: &mut impl FnMut(Event<'_>)) -> usize {
+        match self.header.push(bytes) {
+            Step::More => bytes.len(),
+            Step::NotHead(taken) => {
+                self.reject();
+                taken
+            }
+            Step::Restarts { taken, at } => {
+                let start = self.open.start + at;
+                if self.header.has_version() {
+                    self.end_stub(start, sink);
+                } else {
+                    self.reject();
+                }
+                self.header.begin_again();
+                self.open_record(start, false);
+                self.state = State::Header;
+                taken
+            }
+            Step::Ended(taken) => {
+                if self.accept(sink) {
+                    self.start_block(self.position + taken as u64, &bytes[taken..]);
+                } else {
+                    self.reject();
+                }
+                taken
+            }
+        }
+    }
+
+    /// What looked like a record is none.
+    fn reject(&mut self) {
+        let start = self.open.start;
+        if self.lost.is_none() {
+            self.lose(start, start, "bytes that belong to no record");
+        }
+        self.state = State::Lost(0);
+    }
+
+    /// Whether the header is a record's; if so, what was lost before it is told.
+    fn accept(&mut self, sink: &mut impl FnMut(Event<'_>)) -> bool {
+        if self.lost.is_none() {
+            return true;
+        }
+        if self.header.is_bare() && !self.open.starts_line {
+            return false;
+        }
+        self.tell_lost(self.open.start, sink);
+        true
+    }
+
+    /// A header that another record cuts, or the end of the input.
+    fn end_stub(&mut self, end: u64, sink: &mut impl FnMut(Event<'_>)) {
+        if !self.accept(sink) {
+            return self.reject();
+        }
+        let Open { offset, start, .. } = self.open;
+        self.body.begin(Plan {
+            envelope: Envelope::None,
+            purpose: Purpose::Nothing,
+        });
+        self.emit_stub(sink);
+        let length = self.stored_length(end - start);
+        let what = "the header of a record is cut".to_owned();
+        self.emit_damage(offset, length, what, sink);
+        self.state = State::Between(0);
+    }
+
+    fn emit_stub(&mut self, sink: &mut impl FnMut(Event<'_>)) {
+        sink(Event::Record {
+            record_type: self.header.record_type(),
+            offset: self.open.offset,
+        });
+        self.count_record();
+    }
+
+    /// Tells of the record that ends at `end`, blank lines included.
+    fn end_record(&mut self, end: u64, is_cut: IsCut, sink: &mut impl FnMut(Event<'_>)) {
+        self.body.finish();
+        let length = end - self.open.start;
+        Record {
+            header: &self.header,
+            body: &self.body,
+            options: self.options,
+            locator: Locator {
+                file: self.file,
+                ordinal: self.ordinal,
+                offset: self.open.offset,
+                length: self.stored_length(length),
+            },
+            is_cut: is_cut == IsCut::Yes,
+            shares_member: self.member.is_some_and(|member| member.n_records > 0)
+                && self.framing == Framing::Members,
+        }
+        .emit(sink);
+        if self.header.is_target_uri_overlong() {
+            let what = "the target URI of a record is longer than 1 MiB".to_owned();
+            let length = self.stored_length(length);
+            self.emit_damage(self.open.offset, length, what, sink);
+        }
+        self.count_record();
+        self.state = State::Between(0);
+    }
+
+    fn count_record(&mut self) {
+        self.ordinal += 1;
+        if let Some(member) = &mut self.member {
+            member.n_records += 1;
+        }
+    }
+
+    /// A member ended where it should; `end` is its last byte's offset and one.
+    fn end_member(&mut self, offset: u64, end: u64, sink: &mut impl FnMut(Event<'_>)) {
+        let member = self.member.get_or_insert(Member {
+            offset,
+            length: 0,
+            n_records: 0,
+        });
+        member.length = end - member.offset;
+        match self.state {
+            State::Header | State::Block(_) => self.is_at_boundary = true,
+            _ => {
+                self.end_input(sink);
+                self.close_member(sink);
+            }
+        }
+    }
+
+    fn close_member(&mut self, sink: &mut impl FnMut(Event<'_>)) {
+        let Some(member) = self.member.take() else {
+            return;
+        };
+        if self.framing == Framing::Plain || member.n_records == 0 || member.length == 0 {
+            return;
+        }
+        sink(Event::MemberEnd {
+            offset: member.offset,
+            length: member.length,
+            n_records: member.n_records,
+        });
+        if member.n_records > 1 {
+            sink(Event::Warning(Warning::SharedMember));
+        }
+    }
+
+    /// Bytes that cannot be decoded come next: what is being read ends here, and not well.
+    fn cut(&mut self, sink: &mut impl FnMut(Event<'_>)) {
+        self.is_at_boundary = false;
+        match self.state {
+            State::Header => {
+                if self.header.finish() && self.lost.is_none() {
+                    self.emit_stub(sink);
+                }
+            }
+            State::Block(_) | State::Endless | State::Tail => {
+                self.release(0);
+                self.end_record(self.position, IsCut::Yes, sink);
+            }
+            State::Between(_) | State::Lost(_) => {}
+        }
+        self.lost = None;
+        self.member = None;
+        self.state = State::Between(0);
+    }
+
+    /// From here on bytes belong to no record; the damage starts at the byte at `damage`.
+    fn lose(&mut self, damage: u64, start: u64, what: &'static str) {
+        self.lost = Some(Lost {
+            offset: self.offset_of(damage),
+            start,
+            what,
+        });
+        self.state = State::Lost(0);
+    }
+
+    /// Tells what was lost before the byte at `end`.
+    fn tell_lost(&mut self, end: u64, sink: &mut impl FnMut(Event<'_>)) {
+        let Some(lost) = self.lost.take() else { return };
+        match self.framing {
+            Framing::Plain => {
+                let length = Some(end - lost.offset);
+                self.emit_damage(lost.offset, length, lost.what.to_owned(), sink);
+            }
+            Framing::Members => {
+                let n = end - lost.start;
+                let what = format!("{} ({n} decoded bytes of this member)", lost.what);
+                self.emit_damage(lost.offset, None, what, sink);
+            }
+        }
+    }
+
+    fn emit_damage(
+        &self,
+        offset: u64,
+        length: Option<u64>,
+        what: String,
+        sink: &mut impl FnMut(Event<'_>),
+    ) {
+        sink(Event::Damage(Damage {
+            file: self.file,
+            offset,
+            length,
+            line: None,
+            what,
+        }));
+    }
+
+    /// Where the byte at `position` stands in the file as stored.
+    fn offset_of(&self, position: u64) -> u64 {
+        match (self.framing, self.member) {
+            (Framing::Members, Some(member)) => member.offset,
+            _ => position,
+        }
+    }
+
+    /// What so many decoded bytes take in the file, where that is known.
+    fn stored_length(&self, decoded: u64) -> Option<u64> {
+        (self.framing == Framing::Plain).then_some(decoded)
+    }
+}
+
+/// Whether a record's block is not all there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum IsCut {
+    No,
+    Yes,
+}
+
+/// How many bytes at the start are the expected ones, in any case.
+fn n_matching(bytes: &[u8], expected: &[u8]) -> usize {
+    bytes
+        .iter()
+        .zip(expected)
+        .take_while(|(byte, expected)| byte.eq_ignore_ascii_case(expected))
+        .count()
+}
+
+/// Blank lines where none belong, and NULs.
+fn warn_of_filler(filler: &[u8], sink: &mut impl FnMut(Event<'_>)) {
+    if filler.contains(&0) {
+        sink(Event::Warning(Warning::ZeroPadding));
+    }
+    if filler.contains(&b'\n') {
+        sink(Event::Warning(Warning::RecordSpacing));
+    }
+}
