@@ -43,7 +43,7 @@ impl Basis<'_> {
             Verdict::Version
         } else if self.are_both_nothing(row, keeper) {
             Verdict::BothEmpty
-        } else if self.content_evidence(row, keeper).is_some() || ways.original(row) == keeper {
+        } else if self.content_evidence(row, keeper).is_some() || self.refers(ways, row, keeper) {
             Verdict::Duplicate
         } else if is_usable(&own) && is_usable(&kept) {
             Verdict::Version
@@ -77,6 +77,13 @@ impl Basis<'_> {
             is_nothing(&self.ends.facts(row))
                 && !self.catalog.row(row).flags.contains(RowFlags::HEAD)
         })
+    }
+
+    /// Whether a row is a revisit of the keeper.
+    fn refers(&self, ways: &Ways, row: RowId, keeper: RowId) -> bool {
+        let hop = self.ends.hop(row);
+        ways.original(row) == keeper
+            || hop.is_some_and(|hop| hop.kind == Evidence::Revisit && hop.to == keeper)
     }
 
     /// By which digest two captures are equal.

@@ -6,6 +6,7 @@ mod cli;
 mod ends;
 mod expect;
 mod given;
+mod groups;
 mod indexes;
 mod mutations;
 mod oracle;

@@ -1,0 +1,257 @@
+//! Groups, keepers and roles: design.md sections 4 and 6, sentence by sentence and against a slow twin.
+
+mod made;
+mod roles;
+mod sets;
+mod twin;
+
+use crawl_dedupe::capture::{Completeness, DigestStatus, RecordType};
+use crawl_dedupe::catalog::{Catalog, RowId};
+use crawl_dedupe::group::{
+    Conflict, Counts, Ends, Evidence, Fate, Groups, Keep, Role, Sameness, Thresholds,
+};
+use made::{Made, Stored, catalog_of, groups_of};
+use proptest::prelude::*;
+
+/// A fate on one line: `GROUP/SIZE role same-x evidence @JOINED conflicts`, without what is empty.
+fn line(fate: &Fate) -> String {
+    let role = match fate.role {
+        Role::Keeper => "keeper",
+        Role::Duplicate => "duplicate",
+        Role::Version => "version",
+        Role::Alias => "alias",
+        Role::Unjudged => "unjudged",
+        Role::Unique => "unique",
+    };
+    let sameness = fate.sameness.map(|sameness| match sameness {
+        Sameness::SameRecord => "same-record",
+        Sameness::SameUrl => "same-url",
+        Sameness::SameKey => "same-key",
+        Sameness::SamePage => "same-page",
+    });
+    let kinds: Vec<&str> = fate
+        .evidence
+        .iter()
+        .map(|kind| match kind {
+            Evidence::Key => "key",
+            Evidence::Digest => "digest",
+            Evidence::Decoded => "decoded",
+            Evidence::Revisit => "revisit",
+            Evidence::Redirect => "redirect",
+            Evidence::RedirectTemporary => "redirect-temporary",
+            Evidence::Canonical => "canonical",
+        })
+        .collect();
+    let codes: Vec<&str> = fate.conflicts.iter().map(Conflict::code).collect();
+    let words = [
+        format!("{}/{}", fate.group_id, fate.group_size),
+        role.into(),
+        sameness.unwrap_or_default().into(),
+        kinds.join(">"),
+        fate.joined_to
+            .map(|row| format!("@{}", row.0))
+            .unwrap_or_default(),
+        codes.join(";"),
+    ];
+    let words: Vec<String> = words.into_iter().filter(|word| !word.is_empty()).collect();
+    words.join(" ")
+}
+
+/// Fates of all rows, in input order.
+fn fates(catalog: &Catalog, groups: &Groups) -> Vec<Fate> {
+    catalog.ids().map(|row| groups.fate(catalog, row)).collect()
+}
+
+/// Groups `made` by default thresholds and compares each row's line.
+fn check(made: &[Made], expected: &[&str]) {
+    check_with(&Thresholds::default(), made, expected);
+}
+
+fn check_with(thresholds: &Thresholds, made: &[Made], expected: &[&str]) {
+    let catalog = catalog_of(made);
+    let groups = groups_of(&catalog, thresholds);
+    let lines: Vec<String> = fates(&catalog, &groups).iter().map(line).collect();
+    assert_eq!(lines, expected, "{made:#?}");
+}
+
+fn with_evidence(evidence: &[Evidence]) -> Thresholds {
+    Thresholds {
+        evidence: evidence.to_vec(),
+        ..Thresholds::default()
+    }
+}
+
+fn counts_of(made: &[Made]) -> Counts {
+    let catalog = catalog_of(made);
+    groups_of(&catalog, &Thresholds::default()).counts().clone()
+}
+
+/// Picks an element; 0 picks the first, so that shrinking leads to the plainest.
+fn pick<T: Clone>(choices: &[T], byte: u8) -> T {
+    choices[usize::from(byte) % choices.len()].clone()
+}
+
+/// A capture out of random bytes.
+fn made_of(bytes: [u8; 18]) -> Made {
+    const KEYS: [&str; 5] = ["a.a/1", "a.a/2", "a.b/1", "b.a/1", "b.a/3"];
+    let [
+        file,
+        key,
+        spelling,
+        method,
+        record_type,
+        id,
+        status,
+        head,
+        date,
+        stored,
+        rest @ ..,
+    ] = bytes;
+    let [
+        decoded,
+        whole,
+        checked,
+        location,
+        refers,
+        refers_uri,
+        cost,
+        scope,
+    ] = rest;
+    let record_type = pick(
+        &[
+            RecordType::Response,
+            RecordType::Response,
+            RecordType::Resource,
+            RecordType::Revisit,
+        ],
+        record_type,
+    );
+    let status = pick(
+        &[
+            200, 200, 200, 0, 404, 301, 302, 203, 304, 206, 308, 301, 500,
+        ],
+        status,
+    );
+    let days = [Some(0), Some(1), Some(2), Some(3), Some(40), None];
+    let ids = ["", "", "", "r1", "r2", "r3"];
+    let is_3xx = (300..400).contains(&status) && status != 304;
+    let location = pick(
+        &["a.a/1", "a.a/2", "a.b/1", "b.a/1", "gone", "mailto", ""],
+        location,
+    );
+    Made {
+        file: u32::from(file) % 3,
+        url: format!(
+            "{}{}",
+            pick(&KEYS, key),
+            pick(&["", "", "#2", "#~bet"], spelling)
+        ),
+        method: pick(&["GET", "GET", "GET", "GET", "GET", "HEAD", "POST"], method),
+        record_type,
+        record_id: pick(&ids, id).into(),
+        status: Some(status).filter(|status| *status != 0),
+        has_http_head: head % 4 != 1,
+        date: pick(&days, date),
+        payload: match stored % 11 {
+            6 => Stored::Nothing,
+            7 => Stored::Unknown,
+            8 => Stored::Declared(stored / 11 % 3),
+            9 => Stored::Forged(stored / 11 % 3),
+            _ => Stored::Read(stored / 11 % 3),
+        },
+        decoded: pick(&[None, None, None, Some(0), Some(1), Some(7)], decoded),
+        decodes_to_nothing: decoded == 255,
+        completeness: pick(
+            &[
+                Completeness::Complete,
+                Completeness::Complete,
+                Completeness::Complete,
+                Completeness::Complete,
+                Completeness::Truncated,
+                Completeness::Partial,
+            ],
+            whole,
+        ),
+        digest_status: pick(
+            &[
+                DigestStatus::Ok,
+                DigestStatus::OkOverRawBody,
+                DigestStatus::Unchecked,
+                DigestStatus::Absent,
+                DigestStatus::Mismatch,
+            ],
+            checked,
+        ),
+        location: Some(location.into()).filter(|text: &String| is_3xx && !text.is_empty()),
+        refers_id: pick(&ids, refers).into(),
+        refers_uri: pick(&["", "a.a/1", "a.b/1", "b.a/3"], refers_uri).into(),
+        refers_date: pick(&days, refers_uri / 4),
+        length: pick(&[100, 3, 0], cost),
+        shares_member: cost % 7 == 6,
+        is_index_line: false,
+        in_scope: scope % 16 != 15,
+    }
+}
+
+prop_compose! {
+    fn thresholds()(
+        evidence in 0_u8..64,
+        keep in 0_u8..3,
+        boilerplate_max in 1_u64..6,
+        redirects_max in 0_u32..5,
+        fan_in_max in 1_u64..6,
+    ) -> Thresholds {
+        let all = [
+            Evidence::Digest,
+            Evidence::Decoded,
+            Evidence::Revisit,
+            Evidence::Redirect,
+            Evidence::RedirectTemporary,
+            Evidence::Key,
+        ];
+        let named = all.into_iter().enumerate().filter(|(bit, _)| evidence & 1 << bit != 0);
+        Thresholds {
+            evidence: named.map(|(_, kind)| kind).collect(),
+            keep: pick(&[Keep::Earliest, Keep::Latest, Keep::ShortestUrl], keep),
+            boilerplate_max,
+            redirects_max,
+            fan_in_max,
+            ..Thresholds::default()
+        }
+    }
+}
+
+fn assert_agrees(made: &[Made], thresholds: &Thresholds) {
+    let catalog = catalog_of(made);
+    let ends = Ends::of(&catalog, thresholds);
+    let slow = twin::Twin {
+        catalog: &catalog,
+        ends: &ends,
+        thresholds,
+    }
+    .outcome();
+    let groups = groups_of(&catalog, thresholds);
+    let mut fast = fates(&catalog, &groups);
+    twin::relabel(&mut fast);
+    for (row, (fast, slow)) in fast.iter().zip(&slow.fates).enumerate() {
+        assert_eq!(fast, slow, "fate of row {row} in {made:#?}");
+    }
+    let order: Vec<RowId> = groups
+        .listing(crawl_dedupe::group::Listing::WithUnique)
+        .collect();
+    assert_eq!(order, slow.order, "order of {made:#?}");
+    assert_eq!(groups.counts(), &slow.counts, "counts of {made:#?}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1500, ..ProptestConfig::default() })]
+
+    #[test]
+    fn agrees_with_its_slow_twin(
+        bytes in proptest::collection::vec(any::<[u8; 18]>(), 0..14),
+        thresholds in thresholds(),
+    ) {
+        let made: Vec<Made> = bytes.into_iter().map(made_of).collect();
+        assert_agrees(&made, &thresholds);
+    }
+}
