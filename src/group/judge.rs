@@ -3,7 +3,7 @@
 use super::content::{is_nothing, is_usable};
 use super::page::PageContent;
 use super::way::Ways;
-use super::{Basis, Evidence, Hop, Role, RowFlags, Sameness};
+use super::{Basis, End, Evidence, Hop, Role, RowFlags, Sameness};
 use crate::catalog::RowId;
 
 /// A role, with what makes a duplicate cost nothing.
@@ -37,13 +37,13 @@ pub(super) type Joined = (Vec<Evidence>, RowId);
 
 impl Basis<'_> {
     /// A member of a URL group against its keeper: a redirect stands by its own body.
-    pub(super) fn judge_by_key(&self, ways: &Ways, row: RowId, keeper: RowId) -> Verdict {
+    pub(super) fn judge_by_key(&self, row: RowId, keeper: RowId) -> Verdict {
         let (own, kept) = (self.ends.facts(row), self.ends.facts(keeper));
-        if !self.has_same_answer(ways, row, keeper) {
+        if !self.has_same_answer(row, keeper) {
             Verdict::Version
         } else if self.are_both_nothing(row, keeper) {
             Verdict::BothEmpty
-        } else if self.content_evidence(row, keeper).is_some() || self.refers(ways, row, keeper) {
+        } else if self.content_evidence(row, keeper).is_some() || self.refers(row, keeper) {
             Verdict::Duplicate
         } else if is_usable(&own) && is_usable(&kept) {
             Verdict::Version
@@ -57,7 +57,7 @@ impl Basis<'_> {
         let is_proven = || matches!(self.page_content(ways, row), Some(PageContent::Digest(_)));
         if self.is_redirected(ways, row) {
             Verdict::Alias
-        } else if is_proven() || self.has_same_answer(ways, row, keeper) {
+        } else if is_proven() || self.has_same_answer(row, keeper) {
             Verdict::Duplicate
         } else {
             Verdict::Version
@@ -65,8 +65,8 @@ impl Basis<'_> {
     }
 
     /// Equal status and resolved Location.
-    fn has_same_answer(&self, ways: &Ways, row: RowId, keeper: RowId) -> bool {
-        let location = |row| self.catalog.redirect_to(ways.location(row));
+    fn has_same_answer(&self, row: RowId, keeper: RowId) -> bool {
+        let location = |row| self.catalog.redirect_to(self.ends.head(row));
         self.ends.facts(row).status == self.ends.facts(keeper).status
             && location(row) == location(keeper)
     }
@@ -80,10 +80,9 @@ impl Basis<'_> {
     }
 
     /// Whether a row is a revisit of the keeper.
-    fn refers(&self, ways: &Ways, row: RowId, keeper: RowId) -> bool {
-        let hop = self.ends.hop(row);
-        ways.original(row) == keeper
-            || hop.is_some_and(|hop| hop.kind == Evidence::Revisit && hop.to == keeper)
+    fn refers(&self, row: RowId, keeper: RowId) -> bool {
+        let is_keeper = |hop: Hop| hop.to == keeper || self.ends.content(hop.to) == keeper;
+        self.reference(row).is_some_and(is_keeper)
     }
 
     /// By which digest two captures are equal.
@@ -104,7 +103,8 @@ impl Basis<'_> {
         if role == Role::Version && self.catalog.row(row).key == self.catalog.row(keeper).key {
             return (vec![Evidence::Key], keeper);
         }
-        let path = self.path(row, keeper, |hop| self.admits(hop));
+        let hop = |row| self.ends.hop(row).filter(|hop| self.admits(hop));
+        let path = self.path(row, keeper, hop);
         let by_digest = if self.thresholds.names(Evidence::Digest) {
             Evidence::Digest
         } else {
@@ -123,7 +123,7 @@ impl Basis<'_> {
 
     /// How a row stands with the keeper of its URL group.
     pub(super) fn joined_by_key(&self, row: RowId, keeper: RowId, role: Role) -> Joined {
-        let path = self.path(row, keeper, |hop| hop.kind == Evidence::Revisit);
+        let path = self.path(row, keeper, |row| self.reference(row));
         if role == Role::Duplicate && (path.is_complete || path.content.is_some()) {
             let evidence = path.pointers.into_iter().chain(path.content);
             (evidence.collect(), path.first)
@@ -132,9 +132,21 @@ impl Basis<'_> {
         }
     }
 
-    /// Goes the pointers that `admits`, as far as the keeper.
-    fn path(&self, row: RowId, keeper: RowId, admits: impl Fn(&Hop) -> bool) -> Path {
-        let hop = |row| self.ends.hop(row).filter(&admits);
+    /// What a revisit refers to, also where its own Location leads elsewhere.
+    fn reference(&self, row: RowId) -> Option<Hop> {
+        let (hop, content) = (self.ends.hop(row), self.ends.content(row));
+        let is_redirect = self.ends.head(row) == row && self.ends.end(row) != End::Itself;
+        match hop {
+            Some(hop) if hop.kind == Evidence::Revisit => Some(hop),
+            _ => (is_redirect && content != row).then_some(Hop {
+                to: content,
+                kind: Evidence::Revisit,
+            }),
+        }
+    }
+
+    /// Goes from hop to hop, as far as the keeper.
+    fn path(&self, row: RowId, keeper: RowId, hop: impl Fn(RowId) -> Option<Hop>) -> Path {
         let hops = |row| {
             // No way is longer than the catalog, unless a pointer came round.
             std::iter::successors(hop(row), |at| hop(at.to)).take(self.catalog.len())

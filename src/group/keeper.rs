@@ -1,9 +1,10 @@
 //! Which capture of a group is kept: a total order that no thread and no order of inputs changes.
 
+use super::way::Ways;
 use super::{Basis, End, Keep};
 use crate::capture::{Completeness, DigestStatus, RecordType, Timestamp};
 use crate::catalog::RowId;
-use std::cmp::Ordering;
+use std::cmp::Reverse;
 
 /// What decides before the text of two captures is compared; the smaller is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -22,31 +23,52 @@ enum Wish {
     Earliest(Timestamp),
     Latest {
         is_unknown: bool,
-        date: std::cmp::Reverse<Timestamp>,
+        date: Reverse<Timestamp>,
     },
     Shortest(usize),
+}
+
+/// What comes before all merit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Handicap {
+    None,
+    Revisit,
+    Redirected,
 }
 
 impl Basis<'_> {
     /// The keeper of a URL group; `None` of no rows.
     pub(super) fn keeper(&self, rows: impl Iterator<Item = RowId>) -> Option<RowId> {
-        self.first(rows.map(|row| (row, false)))
+        self.first(rows.map(|row| (row, Handicap::None)))
     }
 
-    /// The keeper of a page group: its own end, where one is.
-    pub(super) fn page_keeper(&self, rows: impl Iterator<Item = RowId>) -> Option<RowId> {
-        self.first(rows.map(|row| (row, self.ends.end(row) != End::Itself)))
+    /// The keeper of a page group: one that is its own end, if there is any; a redirect only if there is nothing else.
+    pub(super) fn page_keeper(
+        &self,
+        ways: &Ways,
+        rows: impl Iterator<Item = RowId>,
+    ) -> Option<RowId> {
+        self.first(rows.map(|row| {
+            let handicap = if self.ends.end(row) == End::Itself {
+                Handicap::None
+            } else if self.is_redirected(ways, row) {
+                Handicap::Redirected
+            } else {
+                Handicap::Revisit
+            };
+            (row, handicap)
+        }))
     }
 
     /// The first by a handicap, then in keeper order.
-    fn first(&self, mut rows: impl Iterator<Item = (RowId, bool)>) -> Option<RowId> {
+    fn first(&self, mut rows: impl Iterator<Item = (RowId, Handicap)>) -> Option<RowId> {
         let (mut first, handicap) = rows.next()?;
         let mut best = (handicap, self.merit(first));
         for (row, handicap) in rows {
             let merit = (handicap, self.merit(row));
             if merit
                 .cmp(&best)
-                .then_with(|| self.compare_text(row, first))
+                .then_with(|| self.catalog.tie_order(row, first))
                 .is_lt()
             {
                 (first, best) = (row, merit);
@@ -74,25 +96,11 @@ impl Basis<'_> {
                 Keep::Earliest => Wish::Earliest(row.date),
                 Keep::Latest => Wish::Latest {
                     is_unknown: !row.date.is_known(),
-                    date: std::cmp::Reverse(row.date),
+                    date: Reverse(row.date),
                 },
                 Keep::ShortestUrl => Wish::Shortest(self.catalog.target_uri(id).len()),
             },
         }
-    }
-
-    /// URL bytes, file base name, ordinal, and only then the order of the inputs.
-    fn compare_text(&self, a: RowId, b: RowId) -> Ordering {
-        let catalog = self.catalog;
-        let (row_a, row_b) = (catalog.row(a), catalog.row(b));
-        let base = |row: &crate::catalog::Row| base_name(catalog.file_name(row.file));
-        catalog
-            .target_uri(a)
-            .cmp(catalog.target_uri(b))
-            .then_with(|| base(row_a).cmp(base(row_b)))
-            .then(row_a.ordinal.cmp(&row_b.ordinal))
-            .then(row_a.file.cmp(&row_b.file))
-            .then(a.cmp(&b))
     }
 }
 
@@ -104,9 +112,4 @@ pub(super) fn is_success_or_unknown(status: u16) -> bool {
 /// 2xx.
 pub(super) fn is_success(status: u16) -> bool {
     (200..300).contains(&status)
-}
-
-/// The last component of a file's name.
-pub(super) fn base_name(name: &[u8]) -> &[u8] {
-    name.rsplit(|byte| *byte == b'/').next().unwrap_or(name)
 }

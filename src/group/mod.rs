@@ -114,7 +114,7 @@ impl Groups {
         let ways = Ways::of(basis);
         let boilerplate = page::boilerplate(basis, urls);
         let paged = page::paged(basis, &ways);
-        let page_groups = place::place_pages(basis, &paged, &boilerplate, &mut places);
+        let page_groups = place::place_pages(basis, &ways, &paged, &boilerplate, &mut places);
         drop(paged);
         let keys = place::place_urls(basis, &mut places);
         place::judge(basis, &ways, urls, &mut places);
@@ -211,6 +211,12 @@ impl Groups {
             at = hop.to;
         }
         chain
+    }
+
+    /// Where the captures lead, by which also the report tells what a revisit takes from its original.
+    #[must_use]
+    pub fn ends(&self) -> &Ends {
+        &self.ends
     }
 
     /// Figures for the summary.

@@ -1,7 +1,7 @@
 //! Page groups: captures whose ends carry one content, and contents that are too common to say so.
 
 use super::content::{ContentId, is_usable};
-use super::keeper::{base_name, is_success_or_unknown};
+use super::keeper::is_success_or_unknown;
 use super::way::Ways;
 use super::{Basis, Evidence, RowFlags, Urls};
 use crate::catalog::RowId;
@@ -25,7 +25,7 @@ pub(super) type Paged = (PageContent, RowId);
 impl Basis<'_> {
     /// What the page of `row` carries; `None` for a capture that joins no page.
     pub(super) fn page_content(&self, ways: &Ways, row: RowId) -> Option<PageContent> {
-        let answer = self.ends.facts(ways.first_answer(row));
+        let answer = self.ends.facts(self.answer(ways, row));
         let is_admitted = !self.is_out_of_scope(row)
             && is_success_or_unknown(answer.status)
             && self.trusts(ways, row);
@@ -57,7 +57,7 @@ impl Basis<'_> {
     pub(super) fn own_label(&self, end: RowId) -> u64 {
         let row = self.catalog.row(end);
         let mut hasher = xxhash_rust::xxh3::Xxh3::new();
-        hasher.update(base_name(self.catalog.file_name(row.file)));
+        hasher.update(self.catalog.base_name(row.file));
         // No name of a file has a zero byte, so that the parts cannot be read in another way.
         hasher.update(&[0]);
         hasher.update(&row.ordinal.to_le_bytes());

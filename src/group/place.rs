@@ -52,6 +52,7 @@ pub(super) struct KeyCounts {
 /// Places the members of page groups; returns the number of groups. `boilerplate` is sorted.
 pub(super) fn place_pages(
     basis: Basis<'_>,
+    ways: &Ways,
     paged: &[Paged],
     boilerplate: &[ContentId],
     places: &mut [Place],
@@ -80,7 +81,7 @@ pub(super) fn place_pages(
             }
         };
         n_groups += 1;
-        let keeper = basis.page_keeper(page.iter().map(|(_, row)| *row));
+        let keeper = basis.page_keeper(ways, page.iter().map(|(_, row)| *row));
         for (_, row) in page {
             let place = &mut places[row.index()];
             place.page = label;
@@ -161,13 +162,18 @@ pub(super) fn judge(basis: Basis<'_>, ways: &Ways, urls: &Urls<'_>, places: &mut
                 return;
             }
             let verdict = if place.page == 0 {
-                basis.judge_by_key(ways, row, keeper)
+                basis.judge_by_key(row, keeper)
             } else {
                 basis.judge_by_page(ways, row, keeper)
             };
             place.role = verdict.role();
             place.is_both_empty = verdict == Verdict::BothEmpty;
-            if place.role == Role::Version && (urls.base_key)(row) != (urls.base_key)(keeper) {
+            let key = |row| basis.catalog.row(row).key;
+            let base_key = |row| (urls.base_key)(row);
+            if place.role == Role::Version
+                && key(row) == key(keeper)
+                && base_key(row) != base_key(keeper)
+            {
                 place.conflicts.insert(Conflict::ContentDiffers);
             }
         });

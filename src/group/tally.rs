@@ -3,7 +3,7 @@
 use super::content::{ContentId, is_nothing};
 use super::cost::Redundant;
 use super::place::{KeyCounts, Place};
-use super::{Basis, Conflict, Counts, End, Evidence};
+use super::{Basis, Counts};
 use crate::capture::RecordType;
 use crate::catalog::RowId;
 use rayon::prelude::*;
@@ -20,6 +20,7 @@ pub(super) struct Passes {
 
 /// Adds up.
 pub(super) fn tally(basis: Basis<'_>, places: &[Place], passes: Passes) -> Counts {
+    let figures = basis.ends.figures();
     let mut counts = Counts {
         distinct_uris: distinct_uris(basis),
         distinct_keys: passes.keys.keys,
@@ -30,6 +31,10 @@ pub(super) fn tally(basis: Basis<'_>, places: &[Place], passes: Passes) -> Count
         boilerplate_contents: passes.boilerplate_contents,
         key_collisions: passes.keys.collisions,
         digest_collisions: basis.contents.collisions,
+        dangling: figures.dangling,
+        chains: figures.chains,
+        chains_temporary: figures.temporary,
+        loops: figures.loops,
         redundant_bytes: passes.redundant.bytes,
         redundant_unknown: passes.redundant.unknown,
         ..Counts::default()
@@ -48,22 +53,8 @@ fn count_row(counts: &mut Counts, basis: Basis<'_>, row: RowId, place: &Place) {
     for conflict in place.conflicts.iter() {
         counts.by_conflict[conflict as usize] += 1;
     }
-    counts.dangling += u64::from(place.conflicts.contains(Conflict::Dangling));
     let is_revisit = basis.catalog.row(row).record_type == RecordType::Revisit;
     counts.empty_payloads += u64::from(!is_revisit && is_nothing(&basis.ends.facts(row)));
-    if is_chain(basis, row) {
-        counts.chains += 1;
-        counts.chains_temporary += u64::from(basis.ends.is_temporary(row));
-    }
-}
-
-/// Whether a capture redirects, and its chain leads to an end.
-fn is_chain(basis: Basis<'_>, row: RowId) -> bool {
-    basis
-        .ends
-        .hop(row)
-        .is_some_and(|hop| hop.kind != Evidence::Revisit)
-        && matches!(basis.ends.end(row), End::Row(_))
 }
 
 fn distinct_uris(basis: Basis<'_>) -> u64 {

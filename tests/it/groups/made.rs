@@ -9,41 +9,45 @@ use crawl_dedupe::group::{Ends, Groups, Site, Thresholds, Urls};
 use crawl_dedupe::key::{ComparisonKey, Kind};
 
 /// A day, in seconds.
-pub const DAY: i64 = 86_400;
+pub(super) const DAY: i64 = 86_400;
 
 /// One capture; the default is a complete 200 of a page with content.
 #[derive(Clone, Debug)]
-pub struct Made {
-    pub file: u32,
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "facts of a record, each named where it is set"
+)]
+pub(super) struct Made {
+    pub(super) file: u32,
     /// `KEY` or `KEY#SPELLING`: spellings of one key, which only a bet makes equal if they start with `~`.
-    pub url: String,
-    pub method: &'static str,
-    pub record_type: RecordType,
-    pub record_id: String,
-    pub status: Option<u16>,
-    pub has_http_head: bool,
+    pub(super) url: String,
+    pub(super) method: &'static str,
+    pub(super) record_type: RecordType,
+    pub(super) record_id: String,
+    pub(super) status: Option<u16>,
+    pub(super) has_http_head: bool,
     /// In days; `None` is unknown.
-    pub date: Option<i64>,
-    pub payload: Stored,
+    pub(super) date: Option<i64>,
+    pub(super) payload: Stored,
     /// What it decodes to.
-    pub decoded: Option<u8>,
-    pub decodes_to_nothing: bool,
-    pub completeness: Completeness,
-    pub digest_status: DigestStatus,
+    pub(super) decoded: Option<u8>,
+    pub(super) decodes_to_nothing: bool,
+    pub(super) completeness: Completeness,
+    pub(super) digest_status: DigestStatus,
     /// Key of the redirect's target.
-    pub location: Option<String>,
-    pub refers_id: String,
-    pub refers_uri: String,
-    pub refers_date: Option<i64>,
-    pub length: u64,
-    pub shares_member: bool,
-    pub is_index_line: bool,
-    pub in_scope: bool,
+    pub(super) location: Option<String>,
+    pub(super) refers_id: String,
+    pub(super) refers_uri: String,
+    pub(super) refers_date: Option<i64>,
+    pub(super) length: u64,
+    pub(super) shares_member: bool,
+    pub(super) is_index_line: bool,
+    pub(super) in_scope: bool,
 }
 
 /// What a record holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stored {
+pub(super) enum Stored {
     /// This content, read.
     Read(u8),
     /// Another body with the same SHA-1.
@@ -86,7 +90,7 @@ impl Default for Made {
 
 impl Made {
     /// A page of a URL with a content.
-    pub fn page(url: &str, content: u8) -> Self {
+    pub(super) fn page(url: &str, content: u8) -> Self {
         Self {
             url: url.into(),
             payload: Stored::Read(content),
@@ -95,7 +99,7 @@ impl Made {
     }
 
     /// A permanent redirect with an empty body.
-    pub fn redirect(url: &str, status: u16, location: &str) -> Self {
+    pub(super) fn redirect(url: &str, status: u16, location: &str) -> Self {
         Self {
             url: url.into(),
             status: Some(status),
@@ -106,7 +110,7 @@ impl Made {
     }
 
     /// A revisit without HTTP head of the record with this id.
-    pub fn revisit(url: &str, refers_id: &str) -> Self {
+    pub(super) fn revisit(url: &str, refers_id: &str) -> Self {
         Self {
             url: url.into(),
             record_type: RecordType::Revisit,
@@ -119,21 +123,21 @@ impl Made {
         }
     }
 
-    pub fn on_day(self, day: i64) -> Self {
+    pub(super) fn on_day(self, day: i64) -> Self {
         Self {
             date: Some(day),
             ..self
         }
     }
 
-    pub fn with_id(self, record_id: &str) -> Self {
+    pub(super) fn with_id(self, record_id: &str) -> Self {
         Self {
             record_id: record_id.into(),
             ..self
         }
     }
 
-    pub fn with_status(self, status: u16) -> Self {
+    pub(super) fn with_status(self, status: u16) -> Self {
         Self {
             status: Some(status),
             has_http_head: true,
@@ -141,14 +145,14 @@ impl Made {
         }
     }
 
-    pub fn with_decoded(self, content: u8) -> Self {
+    pub(super) fn with_decoded(self, content: u8) -> Self {
         Self {
             decoded: Some(content),
             ..self
         }
     }
 
-    pub fn incomplete(self) -> Self {
+    pub(super) fn incomplete(self) -> Self {
         Self {
             completeness: Completeness::Truncated,
             ..self
@@ -233,21 +237,25 @@ impl Made {
 }
 
 fn digest_of(content: u8) -> Digest {
-    Digest::new(Algorithm::Sha1, &[content; 20]).unwrap()
+    Digest::new(Algorithm::Sha1, &[content; 20]).expect("a digest of 20 bytes")
 }
 
 fn date_of(days: Option<i64>) -> Timestamp {
     days.map_or(Timestamp::UNKNOWN, |days| Timestamp::new(days * DAY, 0))
 }
 
+fn text(url: &[u8]) -> &str {
+    std::str::from_utf8(url).expect("made URLs are text")
+}
+
 /// The key of a URL: all of it before `#`.
-pub fn key_of(url: &str) -> ComparisonKey {
+pub(super) fn key_of(url: &str) -> ComparisonKey {
     ComparisonKey::of(url.split('#').next().unwrap_or(url).as_bytes())
 }
 
 /// The key without bets: a spelling with `~` is another URL.
-pub fn base_key_of(url: &[u8]) -> ComparisonKey {
-    let url = std::str::from_utf8(url).unwrap();
+pub(super) fn base_key_of(url: &[u8]) -> ComparisonKey {
+    let url = text(url);
     match url.split_once("#~") {
         Some(_) => ComparisonKey::of(url.as_bytes()),
         None => key_of(url),
@@ -255,8 +263,8 @@ pub fn base_key_of(url: &[u8]) -> ComparisonKey {
 }
 
 /// `DOMAIN.HOST/FORM`; one that is not so written is of one host, and its own form.
-pub fn site_of(url: &[u8]) -> Site {
-    let url = std::str::from_utf8(url).unwrap();
+pub(super) fn site_of(url: &[u8]) -> Site {
+    let url = text(url);
     let key = url.split('#').next().unwrap_or(url);
     let (host, form) = key.split_once('/').unwrap_or(("x.x", key));
     let domain = host.split('.').next().unwrap_or(host);
@@ -269,13 +277,13 @@ pub fn site_of(url: &[u8]) -> Site {
 }
 
 /// Files of the inputs: two of one base name.
-pub const FILES: [&str; 3] = ["one/x.warc.gz", "two/x.warc.gz", "y.warc.gz"];
+pub(super) const FILES: [&str; 3] = ["one/x.warc.gz", "two/x.warc.gz", "y.warc.gz"];
 
 /// The catalog of `made`; sorted by file, as reading gives it.
-pub fn catalog_of(made: &[Made]) -> Catalog {
+pub(super) fn catalog_of(made: &[Made]) -> Catalog {
     let files = FILES.map(|name| name.as_bytes().to_vec());
     let mut catalog = Catalog::new(files.to_vec());
-    for file in 0..u32::try_from(FILES.len()).unwrap() {
+    for file in 0..u32::try_from(FILES.len()).expect("three files") {
         let mut batch = Batch::default();
         for (ordinal, made) in (0..).zip(made.iter().filter(|made| made.file == file)) {
             made.push(&mut batch, ordinal);
@@ -284,12 +292,9 @@ pub fn catalog_of(made: &[Made]) -> Catalog {
     }
     for row in catalog.ids().collect::<Vec<RowId>>() {
         let capture = catalog.capture(row);
-        let method = std::str::from_utf8(capture.method.name).unwrap();
+        let method = text(capture.method.name);
         if method != "GET" {
-            let key = format!(
-                "{method} {}",
-                std::str::from_utf8(capture.target_uri).unwrap()
-            );
+            let key = format!("{method} {}", text(capture.target_uri));
             catalog.set_method_key(row, key_of(&key));
         }
     }
@@ -297,7 +302,7 @@ pub fn catalog_of(made: &[Made]) -> Catalog {
 }
 
 /// Calls `then` with what grouping asks of the URLs of `catalog`.
-pub fn with_urls<T>(catalog: &Catalog, then: impl FnOnce(&Urls<'_>) -> T) -> T {
+pub(super) fn with_urls<T>(catalog: &Catalog, then: impl FnOnce(&Urls<'_>) -> T) -> T {
     then(&Urls {
         site: &|row| site_of(catalog.target_uri(row)),
         base_key: &|row| base_key_of(catalog.target_uri(row)),
@@ -305,7 +310,7 @@ pub fn with_urls<T>(catalog: &Catalog, then: impl FnOnce(&Urls<'_>) -> T) -> T {
 }
 
 /// The groups of `catalog`.
-pub fn groups_of(catalog: &Catalog, thresholds: &Thresholds) -> Groups {
+pub(super) fn groups_of(catalog: &Catalog, thresholds: &Thresholds) -> Groups {
     let ends = Ends::of(catalog, thresholds);
     with_urls(catalog, |urls| Groups::of(catalog, ends, thresholds, urls))
 }

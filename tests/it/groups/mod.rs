@@ -91,9 +91,30 @@ fn pick<T: Clone>(choices: &[T], byte: u8) -> T {
     choices[usize::from(byte) % choices.len()].clone()
 }
 
+const KEYS: [&str; 5] = ["a.a/1", "a.a/2", "a.b/1", "b.a/1", "a.a/3"];
+const TARGETS: [&str; 7] = ["a.a/1", "a.a/2", "a.b/1", "b.a/1", "gone", "mailto", ""];
+const IDS: [&str; 6] = ["", "", "", "r1", "r2", "r3"];
+const DAYS: [Option<i64>; 6] = [Some(0), Some(1), Some(2), Some(3), Some(40), None];
+const METHODS: [&str; 7] = ["GET", "GET", "GET", "GET", "GET", "HEAD", "POST"];
+const STATUSES: [u16; 13] = [
+    200, 200, 200, 0, 404, 301, 302, 203, 304, 206, 308, 301, 500,
+];
+const RECORD_TYPES: [RecordType; 4] = [
+    RecordType::Response,
+    RecordType::Response,
+    RecordType::Resource,
+    RecordType::Revisit,
+];
+const CHECKED: [DigestStatus; 5] = [
+    DigestStatus::Ok,
+    DigestStatus::OkOverRawBody,
+    DigestStatus::Unchecked,
+    DigestStatus::Absent,
+    DigestStatus::Mismatch,
+];
+
 /// A capture out of random bytes.
 fn made_of(bytes: [u8; 18]) -> Made {
-    const KEYS: [&str; 5] = ["a.a/1", "a.a/2", "a.b/1", "b.a/1", "b.a/3"];
     let [
         file,
         key,
@@ -117,41 +138,18 @@ fn made_of(bytes: [u8; 18]) -> Made {
         cost,
         scope,
     ] = rest;
-    let record_type = pick(
-        &[
-            RecordType::Response,
-            RecordType::Response,
-            RecordType::Resource,
-            RecordType::Revisit,
-        ],
-        record_type,
-    );
-    let status = pick(
-        &[
-            200, 200, 200, 0, 404, 301, 302, 203, 304, 206, 308, 301, 500,
-        ],
-        status,
-    );
-    let days = [Some(0), Some(1), Some(2), Some(3), Some(40), None];
-    let ids = ["", "", "", "r1", "r2", "r3"];
+    let status = pick(&STATUSES, status);
     let is_3xx = (300..400).contains(&status) && status != 304;
-    let location = pick(
-        &["a.a/1", "a.a/2", "a.b/1", "b.a/1", "gone", "mailto", ""],
-        location,
-    );
+    let spelling = pick(&["", "", "#2", "#~bet"], spelling);
     Made {
         file: u32::from(file) % 3,
-        url: format!(
-            "{}{}",
-            pick(&KEYS, key),
-            pick(&["", "", "#2", "#~bet"], spelling)
-        ),
-        method: pick(&["GET", "GET", "GET", "GET", "GET", "HEAD", "POST"], method),
-        record_type,
-        record_id: pick(&ids, id).into(),
+        url: format!("{}{spelling}", pick(&KEYS, key)),
+        method: pick(&METHODS, method),
+        record_type: pick(&RECORD_TYPES, record_type),
+        record_id: pick(&IDS, id).into(),
         status: Some(status).filter(|status| *status != 0),
         has_http_head: head % 4 != 1,
-        date: pick(&days, date),
+        date: pick(&DAYS, date),
         payload: match stored % 11 {
             6 => Stored::Nothing,
             7 => Stored::Unknown,
@@ -161,34 +159,21 @@ fn made_of(bytes: [u8; 18]) -> Made {
         },
         decoded: pick(&[None, None, None, Some(0), Some(1), Some(7)], decoded),
         decodes_to_nothing: decoded == 255,
-        completeness: pick(
-            &[
-                Completeness::Complete,
-                Completeness::Complete,
-                Completeness::Complete,
-                Completeness::Complete,
-                Completeness::Truncated,
-                Completeness::Partial,
-            ],
-            whole,
-        ),
-        digest_status: pick(
-            &[
-                DigestStatus::Ok,
-                DigestStatus::OkOverRawBody,
-                DigestStatus::Unchecked,
-                DigestStatus::Absent,
-                DigestStatus::Mismatch,
-            ],
-            checked,
-        ),
-        location: Some(location.into()).filter(|text: &String| is_3xx && !text.is_empty()),
-        refers_id: pick(&ids, refers).into(),
+        completeness: match whole % 6 {
+            4 => Completeness::Truncated,
+            5 => Completeness::Partial,
+            _ => Completeness::Complete,
+        },
+        digest_status: pick(&CHECKED, checked),
+        location: Some(pick(&TARGETS, location))
+            .filter(|text| is_3xx && !text.is_empty())
+            .map(String::from),
+        refers_id: pick(&IDS, refers).into(),
         refers_uri: pick(&["", "a.a/1", "a.b/1", "b.a/3"], refers_uri).into(),
-        refers_date: pick(&days, refers_uri / 4),
+        refers_date: pick(&DAYS, refers_uri / 4),
         length: pick(&[100, 3, 0], cost),
         shares_member: cost % 7 == 6,
-        is_index_line: false,
+        is_index_line: scope % 5 == 4,
         in_scope: scope % 16 != 15,
     }
 }

@@ -174,7 +174,7 @@ fn same_content_in_a_url_group_needs_equal_digests_status_and_location() {
         (
             page(1),
             page(5).with_decoded(1),
-            "1/2 duplicate same-url decoded @0",
+            "1/2 duplicate same-url decoded @0 encoding-differs",
         ),
         (page(1), page(1).with_status(500), version),
         (page(1), none(page(1)).with_status(500), version),

@@ -2,17 +2,17 @@
 
 use super::made::{base_key_of, site_of};
 use crawl_dedupe::capture::{Completeness, DigestStatus, RecordType};
-use crawl_dedupe::catalog::{Catalog, Row, RowFlags, RowId};
+use crawl_dedupe::catalog::{Catalog, Row, RowFlags, RowId, Target};
 use crawl_dedupe::group::{
     Conflict, Counts, End, Ends, Evidence, Facts, Fate, Keep, Role, Sameness, Thresholds,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A catalog to be grouped slowly.
-pub struct Twin<'a> {
-    pub catalog: &'a Catalog,
-    pub ends: &'a Ends,
-    pub thresholds: &'a Thresholds,
+pub(super) struct Twin<'a> {
+    pub(super) catalog: &'a Catalog,
+    pub(super) ends: &'a Ends,
+    pub(super) thresholds: &'a Thresholds,
 }
 
 /// A content: a digest, a forged one with its body, or that of one capture.
@@ -24,14 +24,14 @@ enum Content {
 }
 
 /// Fates by row, counts, and rows in output order. Labels of groups are the first row in them.
-pub struct Outcome {
-    pub fates: Vec<Fate>,
-    pub counts: Counts,
-    pub order: Vec<RowId>,
+pub(super) struct Outcome {
+    pub(super) fates: Vec<Fate>,
+    pub(super) counts: Counts,
+    pub(super) order: Vec<RowId>,
 }
 
 impl Twin<'_> {
-    pub fn outcome(&self) -> Outcome {
+    pub(super) fn outcome(&self) -> Outcome {
         let rows: Vec<RowId> = self.catalog.ids().collect();
         let mut fates: Vec<Fate> = rows.iter().map(|row| self.fate(*row)).collect();
         for (row, fate) in rows.iter().zip(&mut fates) {
@@ -167,18 +167,25 @@ impl Twin<'_> {
         way
     }
 
+    fn is_redirected(&self, row: RowId) -> bool {
+        let is_redirect = |(kind, _): &(Evidence, RowId)| *kind != Evidence::Revisit;
+        self.way(row).iter().any(is_redirect)
+    }
+
     fn leading_revisits(&self, row: RowId) -> Vec<RowId> {
         let mut way = Vec::new();
         let mut at = row;
-        while let Some(hop) = self
-            .ends
-            .hop(at)
-            .filter(|hop| hop.kind == Evidence::Revisit)
-        {
-            way.push(hop.to);
-            at = hop.to;
+        loop {
+            let content = self.ends.content(at);
+            match self.ends.hop(at) {
+                Some(hop) if hop.kind == Evidence::Revisit => at = hop.to,
+                _ if self.is_redirect(at) && self.ends.head(at) == at && content != at => {
+                    at = content;
+                }
+                _ => return way,
+            }
+            way.push(at);
         }
-        way
     }
 
     fn stand(&self, row: RowId) -> RowId {
@@ -187,20 +194,19 @@ impl Twin<'_> {
 
     /// Status of the first capture on the way that is no redirect.
     fn page_status(&self, row: RowId) -> u16 {
-        let on_way = std::iter::once(row).chain(self.way(row).into_iter().map(|(_, to)| to));
-        on_way
-            .map(|row| self.facts(row).status)
-            .find(|status| !(300..400).contains(status) || *status == 304)
-            .unwrap_or(300)
+        let mut on_way = std::iter::once(row).chain(self.way(row).into_iter().map(|(_, to)| to));
+        let first = on_way.find(|row| !self.is_redirect(*row));
+        first.map_or(300, |row| self.facts(row).status)
+    }
+
+    /// Whether the capture whose status and Location count is a 3xx with a Location.
+    fn is_redirect(&self, row: RowId) -> bool {
+        let head = self.row(self.ends.head(row));
+        (300..400).contains(&head.status) && head.status != 304 && head.target != Target::None
     }
 
     fn location(&self, row: RowId) -> &[u8] {
-        let takes_original = self.is_revisit(row)
-            && (!self.has(row, RowFlags::HTTP_HEAD) || self.row(row).status == 304);
-        match self.ends.hop(row) {
-            Some(hop) if takes_original && hop.kind == Evidence::Revisit => self.location(hop.to),
-            _ => self.catalog.redirect_to(row),
-        }
+        self.catalog.redirect_to(self.ends.head(row))
     }
 
     // Groups.
@@ -224,10 +230,7 @@ impl Twin<'_> {
 
     /// What the page of a capture carries, boilerplate or not.
     fn page_content(&self, row: RowId) -> Option<Content> {
-        let has_redirect = self
-            .way(row)
-            .iter()
-            .any(|(kind, _)| *kind != Evidence::Revisit);
+        let has_redirect = self.is_redirected(row);
         let needed = if self.ends.is_temporary(row) {
             Evidence::RedirectTemporary
         } else {
@@ -237,13 +240,19 @@ impl Twin<'_> {
         let status = self.page_status(row);
         if self.has(row, RowFlags::OUT_OF_SCOPE)
             || !leads_somewhere
-            || has_redirect && !self.names(needed)
+            || has_redirect && !(self.names(needed) && self.is_agreed(row))
             || status != 0 && !(200..300).contains(&status)
         {
             return None;
         }
         let stand = self.stand(row);
         Some(self.named_content(stand).unwrap_or(Content::Own(stand)))
+    }
+
+    /// No pointer on the way is contradicted; what a dangling revisit lacks is none of these.
+    fn is_agreed(&self, row: RowId) -> bool {
+        let mut conflicts = self.ends.conflicts(row).iter();
+        conflicts.all(|conflict| conflict == Conflict::Dangling)
     }
 
     fn is_boilerplate(&self, content: Content) -> bool {
@@ -303,7 +312,7 @@ impl Twin<'_> {
         let place = |id: RowId| {
             let row = self.row(id);
             let name = self.catalog.file_name(row.file);
-            let base = name.rsplit(|byte| *byte == b'/').next().unwrap();
+            let base = name.rsplit(|byte| *byte == b'/').next();
             (self.catalog.target_uri(id), base, row.ordinal, row.file)
         };
         (merit(a), wish(a), place(a)) < (merit(b), wish(b), place(b))
@@ -311,13 +320,20 @@ impl Twin<'_> {
 
     fn keeper(&self, rows: &[RowId]) -> RowId {
         let is_first = |row: &&RowId| rows.iter().all(|other| !self.precedes(*other, **row));
-        *rows.iter().find(is_first).unwrap()
+        *rows.iter().find(is_first).expect("an order has a first")
     }
 
     fn page_keeper(&self, rows: &[RowId]) -> RowId {
         let is_end = |row: &RowId| self.ends.end(*row) == End::Itself;
         let ends: Vec<RowId> = rows.iter().copied().filter(is_end).collect();
-        self.keeper(if ends.is_empty() { rows } else { &ends })
+        let is_redirected = |row: &RowId| self.is_redirected(*row);
+        let others: Vec<RowId> = rows
+            .iter()
+            .copied()
+            .filter(|row| !is_redirected(row))
+            .collect();
+        let candidates = [&ends, &others].into_iter().find(|rows| !rows.is_empty());
+        self.keeper(candidates.map_or(rows, |rows| rows))
     }
 
     // Roles.
@@ -364,7 +380,7 @@ impl Twin<'_> {
     fn by_page(&self, row: RowId, keeper: RowId) -> (Role, Vec<Evidence>, RowId) {
         let way = self.way(row);
         let is_digest = !matches!(self.page_content(row), Some(Content::Own(_)));
-        let role = if way.iter().any(|(kind, _)| *kind != Evidence::Revisit) {
+        let role = if self.is_redirected(row) {
             Role::Alias
         } else if is_digest || self.has_same_answer(row, keeper) {
             Role::Duplicate
@@ -436,7 +452,8 @@ impl Twin<'_> {
                     self.by_key(row, keeper)
                 };
                 let base = |row| base_key_of(self.catalog.target_uri(row));
-                if role == Role::Version && base(row) != base(keeper) {
+                let has_one_key = self.row(row).key == self.row(keeper).key;
+                if role == Role::Version && has_one_key && base(row) != base(keeper) {
                     conflicts.insert(Conflict::ContentDiffers);
                 }
                 (role, evidence, Some(joined_to))
@@ -512,7 +529,7 @@ impl Twin<'_> {
             url_groups: labels(|fate| fate.url_group),
             content_groups: labels(|fate| fate.content_group),
             page_groups: labels(|fate| fate.page_group),
-            loops: self.ends.loops(),
+            loops: self.ends.figures().loops,
             ..Counts::default()
         };
         let contents: BTreeSet<Content> = rows
@@ -557,11 +574,13 @@ impl Twin<'_> {
         if !self.is_revisit(row) && self.is_nothing(row) {
             counts.empty_payloads += 1;
         }
-        let redirects = self
-            .ends
-            .hop(row)
-            .is_some_and(|hop| hop.kind != Evidence::Revisit);
-        if redirects && matches!(fate.end, End::Row(_)) {
+        let mut at = Some(row);
+        let mut redirects = false;
+        while let Some(hop) = at.and_then(|at| self.ends.hop(at)) {
+            redirects |= hop.kind != Evidence::Revisit;
+            at = Some(hop.to);
+        }
+        if redirects && self.is_agreed(row) {
             counts.chains += 1;
             counts.chains_temporary += u64::from(self.ends.is_temporary(row));
         }
@@ -577,7 +596,7 @@ impl Twin<'_> {
 }
 
 /// Labels as twins write them: the first row with the same one.
-pub fn relabel(fates: &mut [Fate]) {
+pub(super) fn relabel(fates: &mut [Fate]) {
     for label in [
         (|fate| &mut fate.url_group) as fn(&mut Fate) -> &mut Option<u64>,
         |fate| &mut fate.content_group,
