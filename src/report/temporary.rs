@@ -46,9 +46,9 @@ pub fn remove_on_signals() -> Result<()> {
     std::thread::Builder::new()
         .name("signals".into())
         .spawn(move || {
-            signals
-                .forever()
-                .for_each(|_| end_with(&Error::interrupted()))
+            for _ in signals.forever() {
+                end_with(&Error::interrupted());
+            }
         })
         .map_err(failed)?;
     Ok(())
