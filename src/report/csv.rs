@@ -2,7 +2,13 @@
 
 use super::Escape;
 use super::row::Cells;
-use super::text::{is_clean, push_clean, push_decimal};
+use super::text::{is_clean, push_clean, push_decimal, push_real};
+
+/// Appends the line of column names.
+pub(super) fn push_header(columns: &[&str], out: &mut Vec<u8>) {
+    out.extend_from_slice(columns.join(",").as_bytes());
+    out.push(b'\n');
+}
 
 /// Cells of one line, appended to a buffer.
 #[derive(Debug)]
@@ -75,6 +81,11 @@ impl Cells for Line<'_> {
         if let Some(number) = number {
             push_decimal(number, self.out);
         }
+    }
+
+    fn real(&mut self, number: f64) {
+        self.separate();
+        push_real(number, self.out);
     }
 
     fn list<'n>(&mut self, names: impl Iterator<Item = &'n str>, separator: u8) {

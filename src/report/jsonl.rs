@@ -1,24 +1,33 @@
 //! One JSON object a line, with the names of the CSV's columns; `null` for absent.
 
-use super::row::{COLUMNS, Cells, Link, Row};
-use super::text::{is_clean, push_clean, push_decimal};
+use super::row::{Cells, Link, Row};
+use super::text::{is_clean, push_clean, push_decimal, push_real};
 use crate::uri::write_redacted;
 
 /// Members of one object, appended to a buffer.
 #[derive(Debug)]
 pub(super) struct Line<'a> {
     out: &'a mut Vec<u8>,
+    columns: &'static [&'static str],
     index: usize,
 }
 
 impl<'a> Line<'a> {
-    pub(super) fn new(out: &'a mut Vec<u8>) -> Self {
-        Self { out, index: 0 }
+    pub(super) fn new(out: &'a mut Vec<u8>, columns: &'static [&'static str]) -> Self {
+        Self {
+            out,
+            columns,
+            index: 0,
+        }
     }
 
-    /// The members that CSV has no place for, and the end of the line.
-    pub(super) fn end(self, row: &Row<'_>, scratch: &mut Vec<u8>) {
-        let out = self.out;
+    pub(super) fn end(self) {
+        self.out.extend_from_slice(b"}\n");
+    }
+
+    /// The members of a report's row that CSV has no place for.
+    pub(super) fn more(&mut self, row: &Row<'_>, scratch: &mut Vec<u8>) {
+        let out = &mut *self.out;
         out.extend_from_slice(b",\"chain\":[");
         for (index, link) in row.chain.iter().enumerate() {
             if index > 0 {
@@ -34,12 +43,11 @@ impl<'a> Line<'a> {
             out.extend_from_slice(data_encoding::BASE64.encode(scratch).as_bytes());
             out.push(b'"');
         }
-        out.extend_from_slice(b"}\n");
     }
 
     fn name(&mut self) {
         self.out.push(if self.index == 0 { b'{' } else { b',' });
-        push_string(COLUMNS[self.index].as_bytes(), self.out);
+        push_string(self.columns[self.index].as_bytes(), self.out);
         self.out.push(b':');
         self.index += 1;
     }
@@ -54,6 +62,11 @@ impl Cells for Line<'_> {
     fn number(&mut self, number: Option<u64>) {
         self.name();
         push_number(number, self.out);
+    }
+
+    fn real(&mut self, number: f64) {
+        self.name();
+        push_real(number, self.out);
     }
 
     fn list<'n>(&mut self, names: impl Iterator<Item = &'n str>, _separator: u8) {

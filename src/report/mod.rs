@@ -13,6 +13,7 @@ mod progress;
 mod row;
 mod rows;
 mod summary;
+mod table;
 mod temporary;
 mod text;
 
@@ -26,6 +27,7 @@ pub use progress::Progress;
 pub use row::{Link, Place, Row};
 pub use rows::{Lines, Report};
 pub use summary::{DAMAGE_LISTED_MAX, Summary};
+pub use table::{Cell, Table};
 pub use temporary::{end_with, remove_on_signals};
 pub use text::clean;
 

@@ -60,7 +60,7 @@ pub struct Link<'a> {
 }
 
 /// The columns, in order (design: Report).
-pub(super) const COLUMNS: [&str; 34] = [
+pub(super) static COLUMNS: [&str; 34] = [
     "group_id",
     "group_size",
     "role",
@@ -103,6 +103,8 @@ pub(super) trait Cells {
     fn text(&mut self, text: &[u8]);
     /// A count or position.
     fn number(&mut self, number: Option<u64>);
+    /// A share or rate.
+    fn real(&mut self, number: f64);
     /// Names that are an array where there are arrays, and else joined by `separator`.
     fn list<'n>(&mut self, names: impl Iterator<Item = &'n str>, separator: u8);
 }

@@ -1,7 +1,7 @@
 //! The report: rows as lines, and lines into an output.
 
 use super::output::{Finished, Output, Target};
-use super::row::{COLUMNS, Cells, Row, write_cells};
+use super::row::{COLUMNS, Row, write_cells};
 use super::{Escape, Format, csv, jsonl};
 use crate::Result;
 
@@ -27,11 +27,7 @@ impl Lines {
     /// Appends what stands before the first row.
     pub fn push_header(&self, out: &mut Vec<u8>) {
         if self.format == Format::Csv {
-            let mut line = csv::Line::new(out, self.escape);
-            for column in COLUMNS {
-                line.text(column.as_bytes());
-            }
-            line.end();
+            csv::push_header(&COLUMNS, out);
         }
     }
 
@@ -44,9 +40,10 @@ impl Lines {
                 line.end();
             }
             Format::Jsonl => {
-                let mut line = jsonl::Line::new(out);
+                let mut line = jsonl::Line::new(out, &COLUMNS);
                 write_cells(row, &mut line, &mut self.scratch);
-                line.end(row, &mut self.scratch);
+                line.more(row, &mut self.scratch);
+                line.end();
             }
         }
     }

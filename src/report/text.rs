@@ -1,4 +1,6 @@
-//! Bytes of an input as text that nobody can mistake: no control bytes, no broken UTF-8, no secrets.
+//! Bytes of an input as text that nobody can mistake: no control bytes, no broken UTF-8.
+
+use std::io::Write as _;
 
 /// Whether `bytes` can stand in a report as they are.
 pub(super) fn is_clean(bytes: &[u8]) -> bool {
@@ -53,6 +55,12 @@ pub(super) fn push_decimal(mut number: u64, out: &mut Vec<u8>) {
         }
     }
     out.extend_from_slice(&digits[at..]);
+}
+
+/// Appends a share or rate with nine decimals.
+pub(super) fn push_real(number: f64, out: &mut Vec<u8>) {
+    // Writing to a `Vec` cannot fail.
+    write!(out, "{number:.9}").ok();
 }
 
 #[cfg(test)]
