@@ -115,6 +115,20 @@ impl Plan {
         }
     }
 
+    /// What this plan is without its bets: the base that single bets are measured on, `safe@1` for an imitation.
+    /// A fragment that stays is part of the base (it splits, and so is no bet); scope and origins are not.
+    #[must_use]
+    pub fn without_bets(&self) -> Self {
+        let base = match self.base {
+            Base::Grammar => Base::Grammar,
+            Base::Browser | Base::Parity(_) => Base::Browser,
+        };
+        Self {
+            fragment: self.fragment,
+            ..Self::new(base)
+        }
+    }
+
     /// The bets for a normalized URL: its host, its port (that of the scheme, if none stands), its path.
     #[must_use]
     pub fn bets_for(&self, host: &[u8], port: u16, path: &[u8]) -> &Bets {
