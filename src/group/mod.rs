@@ -139,12 +139,6 @@ impl Groups {
         }
     }
 
-    /// Where captures lead.
-    #[must_use]
-    pub fn ends(&self) -> &Ends {
-        &self.ends
-    }
-
     /// What becomes of one capture.
     #[must_use]
     pub fn fate(&self, catalog: &Catalog, row: RowId) -> Fate {
