@@ -1,0 +1,104 @@
+//! What is wrong in a policy file, and where.
+
+use std::ops::Range;
+use std::path::Path;
+
+/// A mistake: a byte offset, and what was expected there.
+#[derive(Debug)]
+pub(crate) struct Mistake {
+    offset: usize,
+    message: String,
+}
+
+/// What reading a part of a policy file gives.
+pub(super) type Read<T> = Result<T, Mistake>;
+
+impl Mistake {
+    pub(super) fn at(span: Option<Range<usize>>, message: impl Into<String>) -> Self {
+        Self::at_offset(start(span), message)
+    }
+
+    pub(super) fn at_offset(offset: usize, message: impl Into<String>) -> Self {
+        Self {
+            offset,
+            message: message.into(),
+        }
+    }
+
+    /// `path:line:column: message`; both count from 1, the column in characters.
+    pub(crate) fn message_in(&self, bytes: &[u8], path: &Path) -> String {
+        let before = &bytes[..self.offset.min(bytes.len())];
+        let line_start = memchr::memrchr(b'\n', before).map_or(0, |at| at + 1);
+        let line = memchr::memchr_iter(b'\n', before).count() + 1;
+        let is_start_of_char = |byte: &&u8| **byte & 0xC0 != 0x80;
+        let column = before[line_start..].iter().filter(is_start_of_char).count() + 1;
+        format!("{}:{line}:{column}: {}", path.display(), self.message)
+    }
+}
+
+/// Where a span starts; what has none stands at the start of the file.
+pub(super) fn start(span: Option<Range<usize>>) -> usize {
+    span.map_or(0, |span| span.start)
+}
+
+/// `; did you mean ...` with the nearest of `known`, if one is near.
+pub(crate) fn did_you_mean<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    // What nobody types by mistake is not compared: the distance takes quadratic time.
+    if name.len() > 64 {
+        return String::new();
+    }
+    let nearest = known
+        .into_iter()
+        .map(|known| (distance(name, known), known))
+        .min_by_key(|(distance, _)| *distance);
+    match nearest {
+        Some((distance, known)) if distance <= 1 + known.len().max(name.len()) / 3 => {
+            format!("; did you mean `{known}`?")
+        }
+        _ => String::new(),
+    }
+}
+
+/// Insertions, deletions, replacements and swaps of neighbours that make `a` of `b`, without case.
+fn distance(a: &str, b: &str) -> usize {
+    let a: Vec<char> = a.chars().map(|c| c.to_ascii_lowercase()).collect();
+    let b: Vec<char> = b.chars().map(|c| c.to_ascii_lowercase()).collect();
+    let mut before: Vec<usize> = Vec::new();
+    let mut last: Vec<usize> = (0..=b.len()).collect();
+    for i in 1..=a.len() {
+        let mut next = vec![i];
+        for j in 1..=b.len() {
+            let replaced = last[j - 1] + usize::from(a[i - 1] != b[j - 1]);
+            let mut best = replaced.min(last[j] + 1).min(next[j - 1] + 1);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                best = best.min(before[j - 2] + 1);
+            }
+            next.push(best);
+        }
+        before = std::mem::replace(&mut last, next);
+    }
+    last[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_the_nearest_name() {
+        let known = ["trailing-slash", "www", "scheme"];
+        assert_eq!(
+            did_you_mean("trailing-slsah", known),
+            "; did you mean `trailing-slash`?"
+        );
+        assert_eq!(did_you_mean("WW", known), "; did you mean `www`?");
+        assert_eq!(did_you_mean("something-else", known), "");
+    }
+
+    #[test]
+    fn counts_lines_and_characters_from_one() {
+        let text = "é = 1\nää = x\n".as_bytes();
+        let mistake = Mistake::at(Some(14..15), "oops");
+        assert_eq!(mistake.message_in(text, Path::new("p")), "p:2:6: oops");
+    }
+}

@@ -1,0 +1,218 @@
+//! `[[origin]]`: bets of one host, or of a part of it.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use toml_edit::{Item, TableLike};
+
+use super::bets::Said;
+use super::mistake::{Mistake, Read, start};
+use super::{host, span_of, string};
+use crate::policy::Sources;
+use crate::policy::plan::{Authority, Bets, Origin};
+
+const KEYS: [&str; 2] = ["host", "path"];
+
+/// Host, port and path.
+type Place = (Vec<u8>, Option<u16>, Vec<u8>);
+
+/// An entry as the file has it.
+struct Entry {
+    authority: Authority,
+    path: Vec<u8>,
+    said: Said,
+}
+
+/// All entries, the most specific first, each with the bets of `policy` and of the entries that cover it.
+pub(super) fn read_all(
+    root: &dyn TableLike,
+    policy: &Bets,
+    folder: &Path,
+    sources: &mut Sources,
+) -> Read<Vec<Origin>> {
+    let Some(item) = root.get("origin") else {
+        return Ok(Vec::new());
+    };
+    let mut entries: Vec<Entry> = Vec::new();
+    let mut by_place: HashMap<Place, usize> = HashMap::new();
+    for table in tables(item)? {
+        let entry = read(table, folder)?;
+        let place = (
+            entry.authority.host.clone(),
+            entry.authority.port,
+            entry.path.clone(),
+        );
+        if by_place.insert(place, entries.len()).is_some() {
+            return Err(Mistake::at(
+                span_of(table, "host"),
+                "an origin of this host, port and path stands above; expected one entry for each",
+            ));
+        }
+        entries.push(entry);
+    }
+    let mut origins: Vec<Origin> = entries
+        .iter()
+        .map(|entry| {
+            let mut bets = policy.clone();
+            for (host, port, path) in covering(entry) {
+                if let Some(&index) = by_place.get(&(host, port, path)) {
+                    entries[index].said.apply(&mut bets);
+                }
+            }
+            Origin {
+                authority: entry.authority.clone(),
+                path: entry.path.clone(),
+                bets,
+            }
+        })
+        .collect();
+    origins.sort_by_cached_key(|origin| std::cmp::Reverse(specificity(origin)));
+    for entry in entries {
+        let origin = name_of(&entry);
+        let own = entry.said.into_sources(&origin);
+        sources.lists.extend(own.lists);
+        sources.evidence.extend(own.evidence);
+    }
+    Ok(origins)
+}
+
+/// More labels first, then a port, then more segments; then by name, so that the order of the file
+/// does not show.
+fn specificity(origin: &Origin) -> (usize, bool, usize, Vec<u8>, Option<u16>, Vec<u8>) {
+    let n_labels = origin.authority.host.split(|&b| b == b'.').count();
+    let n_segments = origin.path.iter().filter(|&&b| b == b'/').count();
+    (
+        n_labels,
+        origin.authority.port.is_some(),
+        n_segments,
+        origin.authority.host.clone(),
+        origin.authority.port,
+        origin.path.clone(),
+    )
+}
+
+/// Every place that covers the entry, the widest first, itself last.
+fn covering(entry: &Entry) -> Vec<Place> {
+    let host = &entry.authority.host;
+    let labels = memchr::memrchr_iter(b'.', host).map(|at| at + 1).chain([0]);
+    let mut ports = vec![None];
+    ports.extend(entry.authority.port.map(Some));
+    let paths: Vec<&[u8]> = memchr::memchr_iter(b'/', &entry.path)
+        .chain((!entry.path.is_empty()).then_some(entry.path.len()))
+        .map(|end| &entry.path[..end])
+        .collect();
+    let paths = if paths.is_empty() {
+        vec![&b""[..]]
+    } else {
+        paths
+    };
+    let mut places = Vec::new();
+    for start in labels {
+        for &port in &ports {
+            for path in &paths {
+                places.push((host[start..].to_vec(), port, path.to_vec()));
+            }
+        }
+    }
+    places
+}
+
+/// `[[origin]]`, or a list of inline tables.
+fn tables(item: &Item) -> Read<Vec<&dyn TableLike>> {
+    const EXPECTED: &str = "expected [[origin]], each with a `host`";
+    match item {
+        Item::ArrayOfTables(tables) => {
+            Ok(tables.iter().map(|table| table as &dyn TableLike).collect())
+        }
+        Item::Value(value) if value.is_array() => value
+            .as_array()
+            .into_iter()
+            .flatten()
+            .map(|value| {
+                let table = value.as_inline_table().map(|table| table as &dyn TableLike);
+                table.ok_or_else(|| Mistake::at(value.span(), EXPECTED))
+            })
+            .collect(),
+        _ => Err(Mistake::at(item.span(), EXPECTED)),
+    }
+}
+
+fn read(table: &dyn TableLike, folder: &Path) -> Read<Entry> {
+    let Some(item) = table.get("host") else {
+        let span = table
+            .iter()
+            .next()
+            .and_then(|(name, _)| span_of(table, name));
+        return Err(Mistake::at(
+            span,
+            "an origin without `host`; expected one as in host = \"shop.example\"",
+        ));
+    };
+    let name = string(item, "expected a host, as in \"shop.example\"")?;
+    let authority = host::read(name, start(item.span()))?;
+    let path = match table.get("path") {
+        Some(item) => {
+            let path = string(item, "expected a path, as in \"/catalog/\"")?;
+            read_path(path, start(item.span()))?
+        }
+        None => Vec::new(),
+    };
+    let said = Said::read(table, &KEYS, folder)?;
+    Ok(Entry {
+        authority,
+        path,
+        said,
+    })
+}
+
+/// A path as keys write it, without the slash at its end; it is a prefix of whole segments.
+fn read_path(path: &str, offset: usize) -> Read<Vec<u8>> {
+    let wrong = |why: &str| {
+        let message =
+            format!("wrong path `{path}`: {why}; expected it as in a key, like \"/catalog/\"");
+        Mistake::at_offset(offset, message)
+    };
+    if !path.starts_with('/') {
+        return Err(wrong("it does not start with `/`"));
+    }
+    if path.contains(['?', '#']) {
+        return Err(wrong("query and fragment are no part of it"));
+    }
+    if path.split('/').any(|segment| matches!(segment, "." | "..")) {
+        return Err(wrong("it has dot segments"));
+    }
+    let bytes = path.as_bytes();
+    if bytes
+        .iter()
+        .any(|b| !b.is_ascii_graphic() || b"\"<>^`{}".contains(b))
+    {
+        return Err(wrong("it has a character that is written as %XX"));
+    }
+    for at in memchr::memchr_iter(b'%', bytes) {
+        let digits = path.get(at + 1..at + 3).unwrap_or_default();
+        let is_upper = digits
+            .bytes()
+            .all(|b| b.is_ascii_digit() || (b'A'..=b'F').contains(&b));
+        let decoded = u8::from_str_radix(digits, 16)
+            .ok()
+            .filter(|_| is_upper && digits.len() == 2);
+        let is_unreserved = |b: u8| b.is_ascii_alphanumeric() || b"-._~".contains(&b);
+        if decoded.is_none_or(is_unreserved) {
+            return Err(wrong(
+                "an escape is not %XX in upper case, or is not needed",
+            ));
+        }
+    }
+    Ok(path.trim_end_matches('/').as_bytes().to_vec())
+}
+
+/// As people write it.
+fn name_of(entry: &Entry) -> String {
+    let port = entry
+        .authority
+        .port
+        .map_or(String::new(), |port| format!(":{port}"));
+    let host = String::from_utf8(entry.authority.host.clone()).unwrap_or_default();
+    let path = String::from_utf8(entry.path.clone()).unwrap_or_default();
+    format!("{host}{port}{path}")
+}
