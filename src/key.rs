@@ -1,7 +1,7 @@
 //! Comparison keys: XXH3-128 of what a policy makes of a target URI. There is no way back to a URL.
 
 use crate::policy::{Policy, RuleSet};
-use crate::uri::Normalizer;
+use crate::uri::{Masks, Normalizer};
 
 pub use crate::uri::Kind;
 
@@ -91,6 +91,11 @@ impl<'p> Keyer<'p> {
     #[must_use]
     pub fn policy(&self) -> &'p Policy {
         self.policy
+    }
+
+    /// Which bets fire on `target_uri`: each of the catalogue alone, and those of the policy.
+    pub fn masks(&mut self, target_uri: &[u8]) -> Masks {
+        self.normalizer.masks(self.policy.plan(), target_uri)
     }
 
     /// The key of `target_uri`; total: every byte string has one.

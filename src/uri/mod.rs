@@ -5,6 +5,7 @@
 
 pub mod parity;
 
+mod bets;
 mod core;
 mod dots;
 mod fast;
@@ -16,7 +17,7 @@ mod query;
 mod reference;
 mod table;
 
-pub use normalizer::{Normalized, Normalizer};
+pub use normalizer::{Masks, Normalized, Normalizer};
 pub use reference::resolve;
 
 use parts::Parts;

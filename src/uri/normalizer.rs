@@ -1,11 +1,18 @@
 //! From a target URI to the text that is hashed: the fast path, else the core, then the bets.
 
+use std::mem;
+
 use crate::policy::plan::{Base, Fragment, Parity, Plan};
 use crate::policy::{Rule, RuleSet};
+use crate::uri::bets::components::Components;
+use crate::uri::bets::{Choice, Work};
 use crate::uri::core::{self, Settings};
 use crate::uri::fast::{self, Quote};
 use crate::uri::parts::{self, Parts};
 use crate::uri::{Kind, parity, query};
+
+/// Passes of the bets before they are watched for going round.
+const PASSES_UNWATCHED: u64 = 16;
 
 /// What a plan makes of one target URI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,48 +37,178 @@ pub struct Normalized<'a> {
     pub in_scope: bool,
 }
 
+/// The bets that fire on one URL: what is needed to measure rules one by one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Masks {
+    /// Bets of the whole catalogue that change the core form, each by itself.
+    pub alone: RuleSet,
+    /// Bets of the plan that changed something in one of its passes.
+    pub in_policy: RuleSet,
+}
+
 /// The buffers that normalization reuses from one URL to the next.
 #[derive(Debug, Default)]
 pub struct Normalizer {
-    /// The text under work.
+    /// The text under work, and its next form.
     text: Vec<u8>,
-    /// Its next form.
     next: Vec<u8>,
+    /// A text without its TABs and line ends.
+    joined: Vec<u8>,
+    /// What bets write, before the core has seen it.
+    raw: Vec<u8>,
+    url: Components,
+    work: Work,
 }
 
 impl Normalizer {
     /// What `plan` makes of `input`; total, and it allocates nothing once its buffers have grown,
     /// hosts that need `idna` or `url` apart.
+    ///
+    /// ```
+    /// # use crawl_dedupe::{policy::plan::{Base, Plan}, uri::Normalizer};
+    /// let mut normalizer = Normalizer::default();
+    /// let plan = Plan::new(Base::Browser);
+    /// let normalized = normalizer.normalize(&plan, b"HTTP://Example.org:80/%7Eann#top");
+    /// assert_eq!(normalized.text, b"http://example.org/~ann");
+    /// ```
+    #[inline]
     pub fn normalize<'a>(&'a mut self, plan: &Plan, input: &'a [u8]) -> Normalized<'a> {
-        if let Some(normalized) = fast(plan, input) {
-            return normalized;
+        match canonical(plan, input) {
+            Some(normalized) if !has_bets(plan) => normalized,
+            Some(normalized) => {
+                self.text.clear();
+                self.text.extend_from_slice(normalized.text);
+                self.bet(plan, input, normalized)
+            }
+            None => self.normalize_slowly(plan, input),
         }
-        let settings = Settings {
-            base: plan.base,
+    }
+
+    /// Which bets fire on `input`, each alone and in the plan.
+    pub fn masks(&mut self, plan: &Plan, input: &[u8]) -> Masks {
+        let in_policy = self
+            .normalize(plan, input)
+            .fired
+            .intersection(RuleSet::bets());
+        let base = Plan {
             fragment: plan.fragment,
+            ..Plan::new(plan.base)
         };
+        let mut text = mem::take(&mut self.raw);
+        text.clear();
+        let core = self.normalize(&base, input);
+        let mut alone = RuleSet::EMPTY;
+        if core.kind == Kind::Http && !matches!(plan.base, Base::Parity(_)) {
+            text.extend_from_slice(core.text);
+            for rule in RuleSet::bets().iter() {
+                self.url.read(&text);
+                let host = self.url.host.as_slice();
+                let choice = Choice {
+                    rules: RuleSet::of(&[rule]),
+                    lists: plan.bets_for(host, self.url.port_in_force(), &self.url.path),
+                    base: plan.base,
+                };
+                alone = alone.union(choice.run(&mut self.url, &mut self.work));
+            }
+        }
+        self.raw = text;
+        Masks { alone, in_policy }
+    }
+
+    fn normalize_slowly<'a>(&'a mut self, plan: &Plan, input: &'a [u8]) -> Normalized<'a> {
         if let Base::Parity(library) = plan.base {
             return self.imitate(library, plan, input);
         }
-        let outcome = core::write(input, settings, &mut self.next, &mut self.text);
-        let text = if self.text == input {
-            input
-        } else {
-            &self.text
-        };
-        let parts = Parts::of(text);
+        let facts = self.core(plan, input);
+        match facts.kind {
+            Kind::Http if has_bets(plan) => self.bet(plan, input, facts),
+            _ => self.finish(input, facts),
+        }
+    }
+
+    /// Writes the core form into `text`; the text of the facts is not that.
+    fn core<'a>(&mut self, plan: &Plan, input: &'a [u8]) -> Normalized<'a> {
+        let outcome = core::write(input, settings(plan), &mut self.joined, &mut self.text);
+        let parts = Parts::of(&self.text);
         Normalized {
-            text,
+            text: input,
             kind: outcome.kind,
             fired: outcome.fired,
             is_route: outcome.is_route,
             has_credentials: match outcome.kind {
-                Kind::Opaque => parts::userinfo_range(text).is_some(),
+                Kind::Opaque => parts::userinfo_range(&self.text).is_some(),
                 _ => parts.userinfo.is_some_and(|userinfo| !userinfo.is_empty()),
             },
             is_signed: outcome.kind != Kind::Opaque && parts.query.is_some_and(query::is_signed),
             in_scope: in_scope(plan, outcome.kind, &parts),
         }
+    }
+
+    /// Runs the bets, then the core, until nothing changes. Should a text come back (two origins can
+    /// undo each other), the least of those that go round stands for all.
+    fn bet<'a>(
+        &'a mut self,
+        plan: &Plan,
+        input: &'a [u8],
+        facts: Normalized<'a>,
+    ) -> Normalized<'a> {
+        let mut fired = facts.fired;
+        let mut anchor = Vec::new();
+        let mut n_passes = 0;
+        let mut anchor_at = PASSES_UNWATCHED;
+        while self.pass(plan, &mut fired) {
+            n_passes += 1;
+            if self.text == anchor {
+                self.settle_on_least(plan, &anchor, &mut fired);
+                break;
+            }
+            if n_passes == anchor_at {
+                anchor.clone_from(&self.text);
+                anchor_at *= 2;
+            }
+        }
+        self.finish(input, Normalized { fired, ..facts })
+    }
+
+    /// Goes once round the circle that `anchor` is on.
+    fn settle_on_least(&mut self, plan: &Plan, anchor: &[u8], fired: &mut RuleSet) {
+        let mut least = anchor.to_vec();
+        while self.pass(plan, fired) && self.text != anchor {
+            if self.text < least {
+                least.clone_from(&self.text);
+            }
+        }
+        self.text = least;
+    }
+
+    /// Bets and core once; says whether the text has changed.
+    fn pass(&mut self, plan: &Plan, fired: &mut RuleSet) -> bool {
+        self.url.read(&self.text);
+        let bets = plan.bets_for(&self.url.host, self.url.port_in_force(), &self.url.path);
+        let choice = Choice {
+            rules: bets.rules,
+            lists: bets,
+            base: plan.base,
+        };
+        let bet = choice.run(&mut self.url, &mut self.work);
+        if bet.is_empty() {
+            return false;
+        }
+        self.url.write(&mut self.raw);
+        let outcome = core::write(&self.raw, settings(plan), &mut self.joined, &mut self.next);
+        *fired = fired.union(bet).union(outcome.fired);
+        mem::swap(&mut self.text, &mut self.next);
+        self.text != self.next
+    }
+
+    /// The text as a slice of the input, if it is one.
+    fn finish<'a>(&'a self, input: &'a [u8], facts: Normalized<'a>) -> Normalized<'a> {
+        let text = if input.starts_with(&self.text) {
+            &input[..self.text.len()]
+        } else {
+            &self.text
+        };
+        Normalized { text, ..facts }
     }
 
     /// The key that another library gives; the facts are those of the safe core. Where the library
@@ -98,9 +235,21 @@ impl Normalizer {
     }
 }
 
+/// Whether there is anything for bets to do.
+fn has_bets(plan: &Plan) -> bool {
+    !(plan.bets.rules.is_empty() && plan.origins.is_empty())
+}
+
+fn settings(plan: &Plan) -> Settings {
+    Settings {
+        base: plan.base,
+        fragment: plan.fragment,
+    }
+}
+
 /// What the fast path knows to be its own key, up to its fragment.
 #[inline]
-fn fast<'a>(plan: &Plan, input: &'a [u8]) -> Option<Normalized<'a>> {
+fn canonical<'a>(plan: &Plan, input: &'a [u8]) -> Option<Normalized<'a>> {
     let quote = match plan.base {
         Base::Browser => Quote::Escaped,
         Base::Grammar => Quote::Kept,

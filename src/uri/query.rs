@@ -76,7 +76,9 @@ pub(crate) fn name_value(param: &[u8]) -> (&[u8], Option<&[u8]>) {
 /// Whether the parameter is on the list of trackers.
 pub(crate) fn is_tracking(param: &[u8]) -> bool {
     let name = name_value(param).0;
-    TRACKING.iter().any(|own| names(own, decoded(name)))
+    TRACKING
+        .iter()
+        .any(|own| is_named(own.as_bytes(), decoded(name)))
 }
 
 /// Whether the parameter carries a session: by its name, and by a value that looks like a token.
@@ -87,12 +89,6 @@ pub(crate) fn is_session(param: &[u8]) -> bool {
     let is_token = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
     value.is_some_and(|value| value.len() >= TOKEN_LEN_MIN && value.iter().all(is_token))
         && SESSION.iter().any(|own| names_lower(own, name))
-}
-
-/// Whether the parameter names a language.
-pub(crate) fn is_language(param: &[u8]) -> bool {
-    let name = name_value(param).0;
-    LANGUAGE.iter().any(|own| names(own, decoded(name)))
 }
 
 /// Whether a query has a signature parameter.
@@ -116,14 +112,17 @@ pub(crate) fn may_sign(param: &[u8]) -> bool {
 }
 
 fn names_lower(own: &str, name: &[u8]) -> bool {
-    names(own, decoded(name).map(|byte| byte.to_ascii_lowercase()))
+    is_named(
+        own.as_bytes(),
+        decoded(name).map(|byte| byte.to_ascii_lowercase()),
+    )
 }
 
-/// Whether `own`, a name or a prefix that ends in `*`, is about this decoded name.
-fn names(own: &str, mut name: impl Iterator<Item = u8>) -> bool {
-    match own.strip_suffix('*') {
-        Some(prefix) => prefix.bytes().all(|byte| name.next() == Some(byte)),
-        None => name.eq(own.bytes()),
+/// Whether `own`, a name or a prefix that ends in `*`, is about this name.
+pub(crate) fn is_named(own: &[u8], mut name: impl Iterator<Item = u8>) -> bool {
+    match own.strip_suffix(b"*") {
+        Some(prefix) => prefix.iter().all(|byte| name.next() == Some(*byte)),
+        None => name.eq(own.iter().copied()),
     }
 }
 
@@ -138,7 +137,7 @@ mod tests {
         assert!(is_tracking(b"gclid"));
         assert!(!is_tracking(b"Gclid=1"));
         assert!(!is_tracking(b"gclids=1"));
-        assert!(is_language(b"hl=de") && !is_language(b"HL=de"));
+        assert!(is_named(b"a*", b"ab".iter().copied()));
     }
 
     #[test]

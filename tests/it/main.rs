@@ -10,6 +10,7 @@ mod expect;
 mod given;
 mod groups;
 mod indexes;
+mod laws;
 mod mutations;
 mod oracle;
 mod parity;

@@ -238,3 +238,9 @@ pub(crate) fn generated(random: &mut Random) -> String {
     url.push_str(random.pick(FRAGMENTS));
     url
 }
+
+/// How many mutations to run: few in a test, as many as are asked for in a long run.
+pub(crate) fn n_mutations() -> usize {
+    std::env::var("DEDUPE_MUTATIONS")
+        .map_or(20_000, |n| n.parse().expect("DEDUPE_MUTATIONS is a number"))
+}

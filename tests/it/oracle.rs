@@ -9,7 +9,7 @@ use crawl_dedupe::key::{Keyer, Kind};
 use crawl_dedupe::policy::Policy;
 use fluent_uri::Uri;
 
-use crate::mutations::{Random, generated, mutate};
+use crate::mutations::{Random, generated, mutate, n_mutations};
 use crate::shared;
 
 /// What the two standards make of `input`.
@@ -70,12 +70,6 @@ fn check(keyer: &mut Keyer<'_>, input: &str) -> Result<bool, String> {
 fn path_start(text: &[u8]) -> usize {
     let mut slashes = text.iter().enumerate().filter(|it| *it.1 == b'/');
     slashes.nth(2).map_or(text.len(), |it| it.0)
-}
-
-/// How many mutations to run: few in a test, as many as are asked for in a long run.
-fn n_mutations() -> usize {
-    std::env::var("DEDUPE_MUTATIONS")
-        .map_or(20_000, |n| n.parse().expect("DEDUPE_MUTATIONS is a number"))
 }
 
 fn check_all(seeds: &[String]) {
