@@ -132,13 +132,14 @@ impl Basis<'_> {
         }
     }
 
-    /// What a revisit refers to, also where its own Location leads elsewhere.
+    /// What a revisit refers to, also where its own Location leads elsewhere or comes round.
     fn reference(&self, row: RowId) -> Option<Hop> {
         let (hop, content) = (self.ends.hop(row), self.ends.content(row));
-        let is_redirect = self.ends.head(row) == row && self.ends.end(row) != End::Itself;
+        // Of one that is its own end all the same, the reference was not followed.
+        let leads_on = self.ends.end(row) != End::Itself;
         match hop {
             Some(hop) if hop.kind == Evidence::Revisit => Some(hop),
-            _ => (is_redirect && content != row).then_some(Hop {
+            _ => (leads_on && content != row).then_some(Hop {
                 to: content,
                 kind: Evidence::Revisit,
             }),

@@ -179,7 +179,7 @@ impl Twin<'_> {
             let content = self.ends.content(at);
             match self.ends.hop(at) {
                 Some(hop) if hop.kind == Evidence::Revisit => at = hop.to,
-                _ if self.is_redirect(at) && self.ends.head(at) == at && content != at => {
+                _ if content != at && self.ends.end(at) != End::Itself => {
                     at = content;
                 }
                 _ => return way,
