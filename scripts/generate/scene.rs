@@ -31,9 +31,9 @@ pub(crate) struct Stage<'p> {
 
 type Scene = fn(&mut Stage<'_>) -> Vec<Capture>;
 
-/// The scenes and how often each is played, of a thousand.
+/// The scenes and their shares.
 const OF_ALL: [(usize, Scene); 16] = [
-    (560, single),
+    (1600, single),
     (70, same_again),
     (50, changed),
     (60, spellings),

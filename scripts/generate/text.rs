@@ -46,7 +46,7 @@ impl Press {
     pub(crate) fn new(seed: u64) -> Self {
         let mut random = Random::of_part(seed, u64::MAX);
         let mut words = Vec::new();
-        for index in 0..2_500 {
+        for index in 0..2_000 {
             let mut word = String::new();
             let n_syllables = match index {
                 0..60 => 1,
@@ -65,14 +65,14 @@ impl Press {
             words,
             sentences: Vec::new(),
         };
-        press.sentences = (0..6_000).map(|_| press.sentence(&mut random)).collect();
+        press.sentences = (0..1_500).map(|_| press.sentence(&mut random)).collect();
         press
     }
 
     /// A word; the first ones far more often, as in any language.
     pub(crate) fn word(&self, random: &mut Random) -> &str {
         let rank = self.words.len() * random.below(1_000) / 1_000;
-        let limit = 1 + rank * rank / self.words.len();
+        let limit = 1 + rank * rank / self.words.len() * rank / self.words.len();
         &self.words[random.below(limit)]
     }
 
@@ -160,7 +160,7 @@ impl Press {
             }
             _ => {
                 page.push_str("<p class=\"article-text\">");
-                for _ in 0..1 + random.below(3) {
+                for _ in 0..1 + random.below(2) {
                     page.push_str(random.pick::<String>(&self.sentences));
                     page.push(' ');
                 }
