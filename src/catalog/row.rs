@@ -54,7 +54,7 @@ impl RowFlags {
     pub const DECODES_TO_NOTHING: Self = Self(1 << 11);
     /// The key set of `--keys-in` has its key.
     pub const SEEN_BEFORE: Self = Self(1 << 12);
-    /// Its digest, declared or computed, is that of no bytes; of a revisit, too.
+    /// Its digest, declared or else computed, is that of no bytes; of a revisit, too.
     pub const DIGEST_OF_NOTHING: Self = Self(1 << 13);
 
     /// Whether all of `other` are set.
@@ -174,12 +174,12 @@ fn is_empty(capture: &Capture<'_>) -> bool {
                 .is_some_and(|digest| digest::is_of_nothing(&digest)))
 }
 
-/// Whether a digest of no bytes stands for the payload.
+/// Whether the digest that names the payload, declared if there is one, is that of no bytes.
 fn names_nothing(payload: &Payload<'_>) -> bool {
-    [payload.declared, payload.digest]
-        .into_iter()
-        .flatten()
-        .any(|digest| digest::is_of_nothing(&digest))
+    payload
+        .declared
+        .or(payload.digest)
+        .is_some_and(|digest| digest::is_of_nothing(&digest))
 }
 
 /// Hash of an id, 0 for an empty one.

@@ -12,6 +12,7 @@ mod groups;
 mod indexes;
 mod laws;
 mod mutations;
+mod naive_ends;
 mod oracle;
 mod parity;
 mod report;

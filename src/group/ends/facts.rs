@@ -36,8 +36,13 @@ impl Payloads {
         let wanted: HashSet<u128> = catalog
             .rows()
             .iter()
-            .filter(|row| names_a_payload(row))
-            .map(own_digest)
+            .filter_map(|row| {
+                if names_a_payload(row) {
+                    Some(own_digest(row))
+                } else {
+                    unchecked_digest(row)
+                }
+            })
             .collect();
         for row in catalog.rows() {
             if row.payload == 0 || row.record_type == RecordType::Revisit {
@@ -120,6 +125,16 @@ pub(super) fn own_digest(row: &Row) -> u128 {
     } else {
         row.declared
     }
+}
+
+/// The declared digest of a row, where it says more than the payload's and nothing is known for or against it.
+pub(super) fn unchecked_digest(row: &Row) -> Option<u128> {
+    let is_judged = matches!(
+        row.digest_status,
+        DigestStatus::Ok | DigestStatus::OkOverRawBody | DigestStatus::Mismatch
+    );
+    let says_more = row.declared != 0 && row.declared != row.payload;
+    (says_more && !is_judged).then_some(row.declared)
 }
 
 /// Whether the declared digest of a record whose body was read says which payload it names.

@@ -163,6 +163,7 @@ impl Ends {
     }
 
     /// The first capture on the way that is no redirect, itself included: whose status decides whether the row is a page.
+    /// Some redirect where there is none.
     #[must_use]
     pub fn page(&self, row: RowId) -> RowId {
         self.chains.get(row).map_or(row, |way| way.page)

@@ -7,11 +7,11 @@
 use hashbrown::HashSet;
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::facts::{Payloads, own_digest};
+use super::facts::{Payloads, own_digest, unchecked_digest};
 use super::forest::Forest;
 use super::nearest::{Place, Places};
 use super::subset::Subset;
-use crate::capture::{Completeness, DigestStatus, RecordType, Timestamp};
+use crate::capture::{Completeness, RecordType, Timestamp};
 use crate::catalog::{Catalog, Reference, Row, RowFlags, RowId};
 use crate::key::ComparisonKey;
 
@@ -253,14 +253,11 @@ impl<'a> Originals<'a> {
         is_usable.then_some(digest)
     }
 
-    /// The digests by which a capture is found: its payload's, and the declared one unless it was found to be
-    /// another payload's. 0 for none; never the same twice.
+    /// The digests by which a capture is found: its payload's, and the declared one where that was not checked. 0 for
+    /// none; never the same twice.
     fn digests(&self, row: &Row) -> [u128; 2] {
         let payload = self.payloads.facts(row).payload;
-        let declared = match row.digest_status {
-            DigestStatus::Mismatch => 0,
-            _ => self.payloads.named_by(row.declared),
-        };
+        let declared = unchecked_digest(row).map_or(0, |digest| self.payloads.named_by(digest));
         [payload, if declared == payload { 0 } else { declared }]
     }
 }
