@@ -304,6 +304,31 @@ impl Catalog {
         self.asked = asked;
     }
 
+    /// The row of the record at an ordinal of an input. Before index lines are resolved rows stand in that order.
+    #[must_use]
+    pub fn find(&self, file: FileId, ordinal: u64) -> Option<RowId> {
+        let place = self
+            .rows
+            .binary_search_by_key(&(file, ordinal), |row| (row.file, row.ordinal));
+        place.ok().map(RowId::from_index)
+    }
+
+    /// Puts the only capture of `batch` in the place of a row, whose locator stays.
+    pub fn replace(&mut self, id: RowId, batch: Batch) {
+        let base = self.spool.append(batch.spool);
+        let (Some(new), old) = (batch.rows.into_iter().next(), &mut self.rows[id.index()]) else {
+            return;
+        };
+        *old = Row {
+            text: new.text + base,
+            file: old.file,
+            ordinal: old.ordinal,
+            offset: old.offset,
+            length: old.length,
+            ..new
+        };
+    }
+
     /// Name of an input as given or found.
     #[must_use]
     pub fn file_name(&self, file: FileId) -> &[u8] {

@@ -4,12 +4,12 @@ use std::os::unix::ffi::OsStrExt as _;
 
 use rayon::prelude::*;
 
-use super::collect::{Found, Tally};
-use super::figures;
+use super::collect::{Found, StoredSegment, Tally};
 use super::job::{Reading, Talk};
 use super::plan::{self, Access, Origin, Plan};
 use super::read::{self, Read};
 use super::urls::UrlFacts;
+use super::{figures, segments};
 use crate::capture::{Damage, FileId, Warning};
 use crate::catalog::methods::Requests;
 use crate::catalog::{Catalog, RecordStarts, index, methods};
@@ -54,8 +54,7 @@ impl Archive {
             .enumerate()
             .map(|(index, input)| reading.read(input, file_id(index)))
             .collect();
-        drop(progress);
-        Joining::new(plan).join(plan, read)
+        Joining::new(plan).join(plan, read, reading)
     }
 
     /// The captures.
@@ -115,6 +114,7 @@ struct Joining {
 /// What concerns more than one record.
 #[derive(Debug, Default)]
 struct Across {
+    segments: Vec<StoredSegment>,
     starts: RecordStarts,
     requests: Requests,
 }
@@ -148,7 +148,12 @@ impl Joining {
         }
     }
 
-    fn join(mut self, plan: &Plan, read: Vec<Result<Read>>) -> Result<Archive> {
+    fn join(
+        mut self,
+        plan: &Plan,
+        read: Vec<Result<Read>>,
+        reading: read::Reading<'_>,
+    ) -> Result<Archive> {
         for (index, (input, read)) in plan.inputs.iter().zip(read).enumerate() {
             match read {
                 Ok(Read::Found(found)) => self.add(input, file_id(index), *found),
@@ -162,6 +167,12 @@ impl Joining {
         if self.archive.inputs.is_empty() {
             return Err(nothing_read(&self.archive));
         }
+        segments::join(
+            &mut self.archive.catalog,
+            &self.across.segments,
+            plan,
+            reading,
+        );
         Ok(self.resolve())
     }
 
@@ -177,7 +188,7 @@ impl Joining {
     }
 
     fn add(&mut self, input: &plan::Input, file: FileId, mut found: Found) {
-        if found.tally.records == 0 {
+        if found.tally.records == 0 && found.tally.n_damage == 0 {
             let what = format!(
                 "looks like {}, but no record in it can be read",
                 found.format
@@ -202,6 +213,7 @@ impl Joining {
         let first_row = self.archive.catalog.len();
         self.across.requests.append(found.requests, first_row);
         self.across.starts.append(found.starts);
+        self.across.segments.extend(found.segments);
         self.archive.catalog.append(found.batch);
         self.archive.tally.add(found.tally);
     }

@@ -8,6 +8,7 @@ mod listing;
 pub mod plan;
 mod read;
 mod run;
+mod segments;
 mod urls;
 
 pub use archive::Archive;

@@ -107,6 +107,13 @@ impl Reading<'_> {
         }
     }
 
+    /// How records of a WARC are read.
+    pub(super) fn warc_options(self) -> warc::Options {
+        warc::Options {
+            digests: digest_mode(self.digests),
+        }
+    }
+
     fn go_on(self, collector: &Collector<'_>) -> ControlFlow<()> {
         if self.on_damage == OnDamage::Stop && collector.is_damaged() {
             ControlFlow::Break(())

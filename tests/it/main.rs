@@ -16,5 +16,6 @@ mod naive_ends;
 mod oracle;
 mod parity;
 mod report;
+mod segments;
 mod shared;
 mod uri;
