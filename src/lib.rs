@@ -8,6 +8,7 @@ pub mod capture;
 pub mod digest;
 
 pub mod key;
+pub mod keyset;
 pub mod policy;
 pub mod uri;
 
