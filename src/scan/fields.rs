@@ -20,10 +20,19 @@ pub(super) struct Table {
     pub(super) repeatable: Option<usize>,
     /// Whether a first line is one.
     pub(super) is_start: fn(&[u8]) -> bool,
-    /// Where in a line a head starts: if not at the first line's start, the head before it was cut.
-    pub(super) start_in: fn(&[u8]) -> Option<usize>,
+    /// Whether a head starts in a line: if not at the first line's start, the head before it was cut.
+    pub(super) start_in: fn(&[u8]) -> Option<Start>,
     /// Longest first line.
     pub(super) first_line_max: usize,
+}
+
+/// Where in a line another head starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Start {
+    /// At this byte.
+    At(usize),
+    /// At this byte, if the next line repeats a field; else it is the end of a value.
+    Perhaps(usize),
 }
 
 /// What a push came to.
@@ -70,7 +79,10 @@ pub(super) struct Fields {
     /// The start of a line that an earlier piece brought.
     line: Vec<u8>,
     is_skimmed: bool,
-    next_first: Vec<u8>,
+    /// The first lines of the head that [`Step::Restarts`] tells of, or that [`Start::Perhaps`] is about.
+    next: Vec<u8>,
+    /// The line after which this head may have ended, and the offset of the next one.
+    suspect: Option<(u64, u64)>,
     n_bytes: u64,
     /// Offset of the line that is being read.
     line_start: u64,
@@ -99,7 +111,8 @@ impl Fields {
             open: None,
             line: Vec::new(),
             is_skimmed: false,
-            next_first: Vec::new(),
+            next: Vec::new(),
+            suspect: None,
             n_bytes: 0,
             line_start: 0,
             n_lines: 0,
@@ -109,14 +122,16 @@ impl Fields {
         }
     }
 
-    /// Forgets the last head, and starts the one that [`Step::Restarts`] told of: its first line was taken.
+    /// Forgets the last head, and starts the one that [`Step::Restarts`] told of: its first lines were taken.
     pub(super) fn begin_again(&mut self) {
-        let line = std::mem::take(&mut self.next_first);
+        let lines = std::mem::take(&mut self.next);
         self.begin();
-        self.n_bytes = line.len() as u64 + 1;
-        self.line_start = self.n_bytes;
-        self.take_line(&line);
-        self.next_first = line;
+        for line in lines.split(|byte| *byte == b'\n') {
+            self.take_line(line);
+            self.n_bytes += line.len() as u64 + 1;
+            self.line_start = self.n_bytes;
+        }
+        self.next = lines;
     }
 
     /// Forgets the last head.
@@ -128,6 +143,7 @@ impl Fields {
         self.open = None;
         self.line.clear();
         self.is_skimmed = false;
+        self.suspect = None;
         self.n_bytes = 0;
         self.line_start = 0;
         self.n_lines = 0;
@@ -247,11 +263,8 @@ impl Fields {
             self.has_lf_lines |= raw.is_empty();
             return Line::Empty;
         }
-        if !self.is_skimmed
-            && let Some(index) = (self.table.start_in)(line)
-            && (self.n_lines > 1 || index > 0)
-        {
-            return self.restart(&raw[index..], index);
+        if let Some(restart) = self.restart(raw, line) {
+            return restart;
         }
         self.has_lf_lines |= line.len() == raw.len();
         if self.n_lines == 1 {
@@ -269,11 +282,43 @@ impl Fields {
         Line::Field
     }
 
-    /// The new head's first line is what the next [`Fields::begin_again`] starts with.
-    fn restart(&mut self, line: &[u8], index: usize) -> Line {
-        self.next_first.clear();
-        self.next_first.extend_from_slice(line);
-        Line::Restarts(self.line_start + index as u64)
+    /// Whether another head starts in this line, or started in the line before.
+    fn restart(&mut self, raw: &[u8], line: &[u8]) -> Option<Line> {
+        if let Some((n_lines, at)) = self.suspect.take()
+            && n_lines + 1 == self.n_lines
+            && self.field_of(line).is_some_and(|field| self.has(field))
+        {
+            self.next.push(b'\n');
+            self.next.extend_from_slice(raw);
+            return Some(Line::Restarts(at));
+        }
+        if self.is_skimmed {
+            return None;
+        }
+        let start = (self.table.start_in)(line)?;
+        let (Start::At(index) | Start::Perhaps(index)) = start;
+        if self.n_lines == 1 && index == 0 {
+            return None;
+        }
+        let at = self.line_start + index as u64;
+        self.next.clear();
+        self.next.extend_from_slice(&raw[index..]);
+        match start {
+            Start::At(_) => Some(Line::Restarts(at)),
+            Start::Perhaps(_) => {
+                self.suspect = Some((self.n_lines, at));
+                None
+            }
+        }
+    }
+
+    /// The field of the table that a line holds.
+    fn field_of(&self, line: &[u8]) -> Option<usize> {
+        let name = line[..memchr::memchr(b':', line)?].trim_ascii();
+        self.table
+            .names
+            .iter()
+            .position(|known| known.len() == name.len() && name.eq_ignore_ascii_case(known))
     }
 
     fn take_field(&mut self, line: &[u8]) {
@@ -285,13 +330,7 @@ impl Fields {
             self.is_odd = true;
             return;
         };
-        let name = line[..colon].trim_ascii();
-        let Some(field) = self
-            .table
-            .names
-            .iter()
-            .position(|known| known.len() == name.len() && name.eq_ignore_ascii_case(known))
-        else {
+        let Some(field) = self.field_of(line) else {
             return;
         };
         let value = line[colon + 1..].trim_ascii();
@@ -371,7 +410,14 @@ mod tests {
         names: &[b"a", b"long-name", b"id"],
         repeatable: Some(2),
         is_start: |line| line.starts_with(b"HEAD"),
-        start_in: |line| memchr::memmem::find(line, b"HEAD/"),
+        start_in: |line| {
+            let index = memchr::memmem::find(line, b"HEAD/")?;
+            Some(if line[..index].ends_with(b" ") {
+                Start::Perhaps(index)
+            } else {
+                Start::At(index)
+            })
+        },
         first_line_max: 20,
     };
 
@@ -434,6 +480,14 @@ mod tests {
     fn notices_a_head_within_a_head() {
         let at = Step::Restarts { taken: 19, at: 13 };
         check(b"HEAD\na: 1\nlonHEAD/\na: 2\n\n", at, [b"1", b"", b""]);
+        let at = Step::Restarts { taken: 19, at: 8 };
+        check(b"HEAD\na: HEAD/\na: 2\n\n", at, [b"HEAD/", b"", b""]);
+        let end = Step::Ended(29);
+        check(
+            b"HEAD\na: HEAD/\nlong-name: 2\n\n",
+            end,
+            [b"HEAD/", b"2", b""],
+        );
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Integration tests.
 
 mod architecture;
+mod archives;
 mod catalog;
 mod cli;
 mod ends;

@@ -1,6 +1,6 @@
 //! The head of a WARC record (WARC 1.1 sections 4 and 5).
 
-use super::super::fields::{Fields, Step, Table, unbracketed};
+use super::super::fields::{Fields, Start, Step, Table, unbracketed};
 use super::super::http::number;
 use crate::capture::{RecordType, Timestamp};
 
@@ -234,18 +234,23 @@ fn is_version(line: &[u8]) -> bool {
     prefix.eq_ignore_ascii_case(PREFIX) && is_number() && is_number() && numbers.next().is_none()
 }
 
-/// Where in a line of a head another record starts: at a version that ends the line, unless it looks like a part of
-/// the value before it (a URL that ends in `/WARC/1.0`).
-fn version_in(line: &[u8]) -> Option<usize> {
+/// Where in a line of a head another record starts: at a version that ends the line. It may also be the end of a
+/// value (a URL that ends in `/WARC/1.0`).
+fn version_in(line: &[u8]) -> Option<Start> {
     let from = line.len().saturating_sub(PREFIX.len() + 10);
-    let start = from
+    let index = from
         + line[from..]
             .windows(PREFIX.len())
             .rposition(|window| window.eq_ignore_ascii_case(PREFIX))?;
-    let is_in_value = start > 0
-        && b"/ =:-".contains(&line[start - 1])
-        && memchr::memchr(b':', &line[..start]).is_some();
-    (is_version(&line[start..]) && !is_in_value).then_some(start)
+    if !is_version(&line[index..]) {
+        return None;
+    }
+    let may_be_value = memchr::memchr(b':', &line[..index]).is_some();
+    Some(if may_be_value {
+        Start::Perhaps(index)
+    } else {
+        Start::At(index)
+    })
 }
 
 /// Whether decoded bytes start with a version, as far as they go.
@@ -303,11 +308,14 @@ mod tests {
     #[test]
     fn finds_a_record_that_starts_within_a_line() {
         for (line, expected) in [
-            (&b"WARC/1.0"[..], Some(0)),
-            (b"WARC-TaWARC/1.0", Some(7)),
-            (b"WARC-Date: 2024-05-01TWARC/1.0", Some(22)),
-            (b"WARC-Target-URI: http://example.com/WARC/1.0", None),
-            (b"WARC-Target-URI: http://example.com/WARC/1.0/x", None),
+            (&b"WARC/1.0"[..], Some(Start::At(0))),
+            (b"WARC-TaWARC/1.0", Some(Start::At(7))),
+            (b"WARC-Date: 2024-05-01TWARC/1.0", Some(Start::Perhaps(22))),
+            (
+                b"WARC-Target-URI: http://e.test/WARC/1.0",
+                Some(Start::Perhaps(31)),
+            ),
+            (b"WARC-Target-URI: http://e.test/WARC/1.0/x", None),
             (b"x", None),
         ] {
             assert_eq!(version_in(line), expected, "{}", line.escape_ascii());

@@ -24,6 +24,8 @@ mod body;
 mod header;
 mod record;
 mod tail;
+#[cfg(test)]
+mod tests;
 
 use body::{Body, Envelope, Plan, Purpose};
 use header::{Header, PREFIX, starts_with_version};
