@@ -5,6 +5,7 @@ mod archives;
 mod catalog;
 mod cli;
 mod ends;
+mod ends_twin;
 mod evaluate;
 mod evaluate_naive;
 mod expect;
