@@ -11,10 +11,11 @@ use std::process::ExitCode;
 use clap::{Parser, ValueEnum};
 
 use generate::plant::{self, Fetches, Place, Plant, Rate};
-use generate::{Format, Limit, Options, Outputs, Storage};
+use generate::{Format, Health, Limit, Opening, Options, Outputs, Storage};
 
 /// Writes a made-up crawl archive to stdout: the same bytes for the same flags, on every machine
 #[derive(Debug, Parser)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 struct Flags {
     /// At least so many captures [default: 1000, without --size]
     #[arg(long, value_name = "N", conflicts_with = "size")]
@@ -76,6 +77,14 @@ struct Flags {
     #[arg(long, value_name = "N", default_value_t = 300)]
     domains: usize,
 
+    /// Begin with one scene of each sort
+    #[arg(long)]
+    tour: bool,
+
+    /// Damage two captures, put garbage before a third, and end with a cut record
+    #[arg(long)]
+    damage: bool,
+
     /// Fetch each planted URL twice
     #[arg(long)]
     plant_twice: bool,
@@ -129,6 +138,16 @@ fn run(flags: Flags) -> io::Result<()> {
         plants: flags.plant,
         rates: flags.plant_rate,
         domains: flags.domains,
+        opening: if flags.tour {
+            Opening::Tour
+        } else {
+            Opening::Random
+        },
+        health: if flags.damage {
+            Health::Damaged
+        } else {
+            Health::Sound
+        },
         fetches: if flags.plant_twice {
             Fetches::Twice
         } else {

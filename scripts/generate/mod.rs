@@ -46,7 +46,32 @@ pub(crate) struct Options {
     pub(crate) domains: usize,
     /// How often each planted URL is fetched.
     pub(crate) fetches: Fetches,
+    pub(crate) opening: Opening,
+    pub(crate) health: Health,
 }
+
+/// What comes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Opening {
+    /// Scenes at random.
+    Random,
+    /// One of each, so that a small archive has them all.
+    Tour,
+}
+
+/// Whether the archive can be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Health {
+    Sound,
+    /// The members of the captures `BROKEN` are overwritten in their midst, garbage stands before the captures `AFTER_GARBAGE`, and a
+    /// last record is cut.
+    Damaged,
+}
+
+/// Captures of a damaged archive that cannot be read, counted from 0.
+const BROKEN: [u64; 2] = [5, 14];
+/// Captures of a damaged archive that stand behind something that is no record.
+const AFTER_GARBAGE: [u64; 1] = [9];
 
 /// When it is enough. The scene at the limit is played to its end.
 #[derive(Clone, Copy, Debug)]
@@ -101,6 +126,7 @@ pub(crate) fn generate<W: Write, X: Write>(
         outputs,
         offset: 0,
         ordinal: 0,
+        n_captures: 0,
     };
     writer.begin()?;
     loop {
@@ -117,7 +143,6 @@ struct Script<'o> {
     options: &'o Options,
     stage: Stage<'o>,
     plants: VecDeque<Planting<'o>>,
-    n_plants: usize,
     pool: Vec<Capture>,
     n_captures: u64,
     /// A boilerplate scene comes after so many others.
@@ -138,7 +163,6 @@ impl<'o> Script<'o> {
         Self {
             options,
             stage,
-            n_plants: plants.len(),
             plants,
             pool: Vec::new(),
             n_captures: 0,
@@ -177,16 +201,22 @@ impl<'o> Script<'o> {
     fn next_scene(&mut self) -> Vec<Capture> {
         let stage = &mut self.stage;
         let is_enough = matches!(self.options.limit, Limit::Captures(n) if self.n_captures >= n);
+        if self.options.opening == Opening::Tour && self.n_scenes < Stage::N_SCENES {
+            return stage.play_nth(self.n_scenes);
+        }
         // Plants are spread over the start of the archive, one scene in two.
-        if self.n_plants > 0 && (is_enough || stage.random.chance(0.5)) {
-            if let Some(planting) = self.plants.pop_front() {
-                let place = Place {
-                    domain: &planting.domain,
-                    index: planting.index,
-                };
-                let fetches = self.options.fetches;
-                return plant::play(stage, planting.rule, place, planting.verdict, fetches);
-            }
+        let is_planting = !self.plants.is_empty() && (is_enough || stage.random.chance(0.5));
+        let planting = match is_planting {
+            true => self.plants.pop_front(),
+            false => None,
+        };
+        if let Some(planting) = planting {
+            let place = Place {
+                domain: &planting.domain,
+                index: planting.index,
+            };
+            let fetches = self.options.fetches;
+            return plant::play(stage, planting.rule, place, planting.verdict, fetches);
         }
         if let Some(n_urls) = self
             .options
@@ -270,6 +300,7 @@ struct Writer<'o, W, X> {
     outputs: Outputs<W, X>,
     offset: u64,
     ordinal: u64,
+    n_captures: u64,
 }
 
 impl<W: Write, X: Write> Writer<'_, W, X> {
@@ -287,6 +318,10 @@ impl<W: Write, X: Write> Writer<'_, W, X> {
     }
 
     fn end(mut self) -> io::Result<()> {
+        if self.options.health == Health::Damaged {
+            let last = record::warcinfo(self.options.storage, &self.options.name);
+            self.put(&last[..last.len() - 40])?;
+        }
         self.outputs.archive.flush()?;
         self.outputs.cdx.flush()?;
         self.outputs.cdxj.flush()?;
@@ -310,15 +345,30 @@ impl<W: Write, X: Write> Writer<'_, W, X> {
             .par_iter()
             .map(|capture| record::write(capture, press, storage))
             .collect();
-        for (capture, records) in batch.iter().zip(&records) {
-            for (index, bytes) in records.stored.iter().enumerate() {
-                if index == records.capture {
-                    self.tell(capture, &records.digest, bytes.len() as u64)?;
-                }
-                self.put(bytes)?;
-            }
+        for (capture, records) in batch.iter().zip(records) {
+            self.capture(capture, records)?;
         }
         Ok(())
+    }
+
+    fn capture(&mut self, capture: &Capture, mut records: record::Records) -> io::Result<()> {
+        let (first, others) = records
+            .stored
+            .split_first_mut()
+            .expect("a capture's record");
+        let is_damaged = self.options.health == Health::Damaged;
+        if is_damaged && AFTER_GARBAGE.contains(&self.n_captures) {
+            self.put(&b"This is not a record. ".repeat(20))?;
+        }
+        if is_damaged && BROKEN.contains(&self.n_captures) {
+            let half = first.len() / 2;
+            first[half..half + 30].fill(0x55);
+        } else {
+            self.tell(capture, &records.digest, first.len() as u64)?;
+        }
+        self.n_captures += 1;
+        self.put(first)?;
+        others.iter().try_for_each(|record| self.put(record))
     }
 
     /// The truth of the record that comes next, and its index lines.

@@ -21,10 +21,8 @@ pub(crate) enum Storage {
 /// The records of one capture.
 #[derive(Debug)]
 pub(crate) struct Records {
-    /// As stored, one gzip member each.
+    /// As stored, one gzip member each; the first is the capture's.
     pub(crate) stored: Vec<Vec<u8>>,
-    /// Which of them is the capture.
-    pub(crate) capture: usize,
     /// SHA-1 of the payload, in base32.
     pub(crate) digest: String,
 }
@@ -47,12 +45,16 @@ pub(crate) fn warcinfo(storage: Storage, name: &str) -> Vec<u8> {
 /// The records of `capture`, as crawlers order them: response, request, metadata.
 pub(crate) fn write(capture: &Capture, press: &Press, storage: Storage) -> Records {
     let content = press.print(capture.body);
-    let payload = encode(&content, capture.coding);
+    let mut payload = encode(&content, capture.coding);
+    let whole_len = payload.len();
+    if capture.wholeness == Wholeness::Truncated {
+        payload.truncate(whole_len / 2);
+    }
     let digest = data_encoding::BASE32.encode(&Sha1::digest(&payload));
-    let (mut records, index) = match &capture.kind {
-        Kind::Revisit(original) => (vec![revisit(capture, original, &digest, payload.len())], 0),
-        Kind::Resource => (vec![resource(capture, &payload)], 0),
-        Kind::Response => (responses(capture, &payload), 0),
+    let mut records = match &capture.kind {
+        Kind::Revisit(original) => vec![revisit(capture, original, &digest, whole_len)],
+        Kind::Resource => vec![resource(capture, &payload)],
+        Kind::Response => responses(capture, &payload, whole_len),
     };
     if capture.url.starts_with("http") && !matches!(capture.kind, Kind::Resource) {
         records.push(request(capture));
@@ -63,7 +65,6 @@ pub(crate) fn write(capture: &Capture, press: &Press, storage: Storage) -> Recor
             .into_iter()
             .map(|record| store(storage, record))
             .collect(),
-        capture: index,
         digest,
     }
 }
@@ -112,14 +113,14 @@ fn finish(mut record: Vec<u8>, content_type: &str, block: &[&[u8]]) -> Vec<u8> {
     record
 }
 
-fn responses(capture: &Capture, payload: &[u8]) -> Vec<Vec<u8>> {
+fn responses(capture: &Capture, payload: &[u8], whole_len: usize) -> Vec<Vec<u8>> {
     let framed = match capture.framing {
         Framing::Length => payload.to_vec(),
         Framing::Chunked | Framing::ChunkedDigestOverRaw => chunked(payload),
     };
     let http = match capture.status {
         0 => Vec::new(),
-        _ => http_head(capture, payload.len()),
+        _ => http_head(capture, whole_len),
     };
     let content_type = match capture.status {
         0 => "text/dns",
@@ -128,14 +129,12 @@ fn responses(capture: &Capture, payload: &[u8]) -> Vec<Vec<u8>> {
     let mut record = head("response", capture);
     let half = framed.len() / 2;
     match capture.wholeness {
-        Wholeness::Whole => {
+        Wholeness::Whole | Wholeness::Truncated => {
             declare(&mut record, capture, payload, &framed);
+            if capture.wholeness == Wholeness::Truncated {
+                record.extend_from_slice(b"WARC-Truncated: length\r\n");
+            }
             vec![finish(record, content_type, &[&http, &framed])]
-        }
-        Wholeness::Truncated => {
-            declare(&mut record, capture, &framed[..half], &framed[..half]);
-            record.extend_from_slice(b"WARC-Truncated: length\r\n");
-            vec![finish(record, content_type, &[&http, &framed[..half]])]
         }
         Wholeness::Segmented => {
             declare(&mut record, capture, payload, &framed);

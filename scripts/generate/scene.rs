@@ -73,16 +73,32 @@ impl<'p> Stage<'p> {
         }
     }
 
+    /// How many different scenes there are.
+    pub(crate) const N_SCENES: usize = OF_ALL.len() + OF_BODIES.len();
+
+    /// One scene of the repertoire; where the output cannot tell it, another.
+    pub(crate) fn play_nth(&mut self, index: usize) -> Vec<Capture> {
+        let mut scenes = self.repertoire();
+        match scenes.nth(index) {
+            Some((_, scene)) => scene(self),
+            None => single(self),
+        }
+    }
+
+    fn repertoire(&self) -> impl Iterator<Item = (usize, Scene)> + use<> {
+        let of_bodies: &[(usize, Scene)] = match self.evidence {
+            Evidence::Bodies => &OF_BODIES,
+            Evidence::Declared => &[],
+        };
+        OF_ALL.iter().chain(of_bodies).copied()
+    }
+
     /// The captures of some scene, in no particular order of time.
     pub(crate) fn play(&mut self) -> Vec<Capture> {
-        let with_bodies: usize = match self.evidence {
-            Evidence::Bodies => OF_BODIES.iter().map(|(share, _)| share).sum(),
-            Evidence::Declared => 0,
-        };
-        let all: usize = OF_ALL.iter().map(|(share, _)| share).sum();
-        let mut ticket = self.random.below(all + with_bodies);
-        for (share, scene) in OF_ALL.iter().chain(&OF_BODIES) {
-            match ticket.checked_sub(*share) {
+        let all = self.repertoire().map(|(share, _)| share).sum();
+        let mut ticket = self.random.below(all);
+        for (share, scene) in self.repertoire() {
+            match ticket.checked_sub(share) {
                 Some(rest) => ticket = rest,
                 None => return scene(self),
             }

@@ -9,6 +9,7 @@ mod ends_twin;
 mod evaluate;
 mod evaluate_naive;
 mod expect;
+mod generated;
 mod given;
 mod groups;
 mod indexes;
