@@ -3,6 +3,7 @@
 mod archive;
 mod collect;
 mod figures;
+mod evaluate;
 mod job;
 mod listing;
 pub mod plan;

@@ -7,6 +7,7 @@ mod boilerplate;
 mod classes;
 mod count;
 mod differing;
+mod explain;
 mod floor;
 mod interval;
 mod limits;
@@ -24,6 +25,7 @@ mod verdict;
 
 pub use classes::{Classes, Fired, by_key};
 pub use count::PairCounts;
+pub use explain::{Explanation, Interaction, Interactions};
 pub use floor::{Chance, Floor};
 pub use interval::{Cluster, Precision};
 pub use limits::Limits;

@@ -15,10 +15,12 @@ mod parts;
 mod percent;
 mod query;
 mod reference;
+mod skeleton;
 mod table;
 
 pub use normalizer::{Masks, Normalized, Normalizer};
 pub use reference::resolve;
+pub use skeleton::skeleton_hash;
 
 use parts::Parts;
 

@@ -1,0 +1,4 @@
+//! `dedupe evaluate` from flags to outputs.
+
+mod questions;
+mod sightings;

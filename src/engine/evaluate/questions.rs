@@ -1,0 +1,309 @@
+//! What is asked: rules alone, the policy, the policy without each rule, and against another one; and the
+//! keys that each gives.
+
+use hashbrown::HashMap;
+use rayon::prelude::*;
+
+use super::sightings::Seen;
+use crate::catalog::Catalog;
+use crate::evaluate::{Classes, Fired, Question, UrlId, by_key};
+use crate::key::{ComparisonKey, Keyer};
+use crate::policy::plan::{Base, Bets, Plan};
+use crate::policy::{Policy, Rule, RuleSet, Tier};
+use crate::{Error, Result};
+
+/// URLs that one thread keys at a time.
+const BLOCK_URLS: usize = 1 << 14;
+
+/// One row of the report to come.
+#[derive(Clone, Debug)]
+pub(super) struct Asked {
+    /// As the report names it.
+    pub(super) name: String,
+    /// The rule's tier, or `policy`.
+    pub(super) tier: &'static str,
+    /// What makes its keys.
+    pub(super) policy: Policy,
+    /// The other policy, of a comparison.
+    pub(super) against: Option<Policy>,
+}
+
+/// Everything that is asked of one archive.
+#[derive(Debug)]
+pub(super) struct Questions {
+    /// What all of it stands on.
+    pub(super) base: Policy,
+    /// In the order of the report.
+    pub(super) rows: Vec<Asked>,
+    /// Where the row of the whole policy stands.
+    pub(super) policy_row: Option<usize>,
+}
+
+impl Questions {
+    /// What `--policy`, `--rules` and `--against` ask for.
+    ///
+    /// # Errors
+    /// A rule that is no bet, or needs a list that the policy has not.
+    pub(super) fn of(
+        policy: Option<Policy>,
+        against: Option<Policy>,
+        picked: &[String],
+    ) -> Result<Self> {
+        let plan = policy
+            .as_ref()
+            .map_or_else(|| Plan::new(Base::Browser), |policy| policy.plan().clone());
+        let picked = picked_rules(picked)?;
+        let own = bets(&plan);
+        let rules = match (picked, &policy) {
+            (Some(picked), _) => picked,
+            (None, Some(_)) => own,
+            (None, None) => RuleSet::bets().without(NEED_LISTS),
+        };
+        check_lists(rules, &plan)?;
+        let mut questions = Self {
+            base: Policy::of("base", "1", base_of(&plan)),
+            rows: rules.iter().map(|rule| alone(&plan, rule)).collect(),
+            policy_row: None,
+        };
+        let Some(policy) = policy else {
+            return Ok(questions);
+        };
+        questions.policy_row = Some(questions.rows.len());
+        questions
+            .rows
+            .push(Asked::policy(label(&policy), policy.clone()));
+        if own.len() > 1 {
+            let rows = own.intersection(rules);
+            questions
+                .rows
+                .extend(rows.iter().map(|rule| without(&policy, rule)));
+        }
+        if let Some(other) = against {
+            questions.rows.push(comparison(&policy, &other));
+            questions.rows.push(comparison(&other, &policy));
+        }
+        Ok(questions)
+    }
+
+    /// Keys all URLs under everything that is asked.
+    pub(super) fn classes(&self, seen: &Seen, catalog: &Catalog) -> Vec<Question> {
+        let order = by_key(&seen.urls);
+        let texts = Texts {
+            seen,
+            catalog,
+            base: &self.base,
+        };
+        let mut known: HashMap<u128, Question> = HashMap::new();
+        self.rows
+            .iter()
+            .map(|row| {
+                let mut of = |policy: &Policy| {
+                    let fresh = || texts.question(policy, &order);
+                    known.entry(plan_hash(policy)).or_insert_with(fresh).clone()
+                };
+                let question = of(&row.policy);
+                match &row.against {
+                    Some(other) => Question {
+                        except: Some(of(other).classes),
+                        ..question
+                    },
+                    None => question,
+                }
+            })
+            .collect()
+    }
+}
+
+impl Asked {
+    fn policy(name: String, policy: Policy) -> Self {
+        Self {
+            name,
+            tier: "policy",
+            policy,
+            against: None,
+        }
+    }
+}
+
+/// URLs as policies read them: the base form, or for a parity policy the URL of the earliest capture.
+#[derive(Clone, Copy)]
+struct Texts<'a> {
+    seen: &'a Seen,
+    catalog: &'a Catalog,
+    base: &'a Policy,
+}
+
+impl Texts<'_> {
+    fn question(self, policy: &Policy, order: &[UrlId]) -> Question {
+        if matches!(policy.plan().base, Base::Parity(_)) {
+            return self.parity(policy, order);
+        }
+        let urls: Vec<UrlId> = (0..).take(self.seen.urls.len()).collect();
+        let fired: Vec<Fired> = urls
+            .par_chunks(BLOCK_URLS)
+            .flat_map_iter(|urls| self.fired(policy, urls))
+            .collect();
+        Question {
+            urls_fired: fired.len() as u64,
+            classes: Classes::of(fired, &self.seen.urls, order),
+            except: None,
+            urls_split: 0,
+        }
+    }
+
+    /// The URLs that a bet of `policy` changes.
+    fn fired(self, policy: &Policy, urls: &[UrlId]) -> Vec<Fired> {
+        let (mut base, mut keyer) = (Keyer::new(self.base), Keyer::new(policy));
+        urls.iter()
+            .filter_map(|url| {
+                let row = self.seen.keepers[*url as usize];
+                let form = base.key(self.catalog.target_uri(row)).text;
+                let keyed = keyer.key(form);
+                let has_fired = !keyed.fired.intersection(RuleSet::bets()).is_empty();
+                has_fired.then_some(Fired {
+                    key: keyed.key,
+                    url: *url,
+                })
+            })
+            .collect()
+    }
+
+    fn parity(self, policy: &Policy, order: &[UrlId]) -> Question {
+        let n_urls = self.seen.urls.len();
+        let mut keys: Vec<Option<ComparisonKey>> = vec![None; n_urls];
+        let mut is_split = vec![false; n_urls];
+        let mut keyer = Keyer::new(policy);
+        for (sighting, row) in self.seen.sightings.iter().zip(&self.seen.rows) {
+            let key = keyer.key(self.catalog.target_uri(*row)).key;
+            let first = keys[sighting.url as usize].get_or_insert(key);
+            is_split[sighting.url as usize] |= *first != key;
+        }
+        // Keys of another library never meet those of the base.
+        let fired = (0..)
+            .zip(&keys)
+            .filter_map(|(url, key)| Some(Fired { key: (*key)?, url }))
+            .collect();
+        Question {
+            classes: Classes::of(fired, &self.seen.urls, order),
+            except: None,
+            urls_fired: n_urls as u64,
+            urls_split: is_split.iter().filter(|is_split| **is_split).count() as u64,
+        }
+    }
+}
+
+/// Bets whose lists only a policy can name.
+const NEED_LISTS: RuleSet = RuleSet::of(&[
+    Rule::QueryDropList,
+    Rule::QueryDropFile,
+    Rule::IndexFileList,
+]);
+
+fn picked_rules(names: &[String]) -> Result<Option<RuleSet>> {
+    if names.is_empty() {
+        return Ok(None);
+    }
+    let rules: Result<RuleSet> = names
+        .iter()
+        .map(|name| {
+            let bet = Rule::parse(name).filter(|rule| rule.tier() == Tier::Bet);
+            bet.ok_or_else(|| {
+                Error::usage(format!(
+                    "--rules {name}: no such bet; expected as in www=www,trailing-slash=drop"
+                ))
+            })
+        })
+        .collect();
+    rules.map(Some)
+}
+
+fn check_lists(rules: RuleSet, plan: &Plan) -> Result<()> {
+    let missing = rules.intersection(NEED_LISTS).without(bets(plan));
+    match missing.iter().next() {
+        Some(rule) => Err(Error::usage(format!(
+            "--rules {rule}: needs a list, which stands in a policy file; give --policy FILE"
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// The bets that run for any URL.
+pub(super) fn bets(plan: &Plan) -> RuleSet {
+    plan.origins
+        .iter()
+        .map(|origin| origin.bets.rules)
+        .fold(plan.bets.rules, RuleSet::union)
+        .intersection(RuleSet::bets())
+}
+
+fn base_of(plan: &Plan) -> Plan {
+    let base = match plan.base {
+        Base::Parity(_) => Base::Browser,
+        base => base,
+    };
+    Plan {
+        fragment: plan.fragment,
+        scope: plan.scope.clone(),
+        ..Plan::new(base)
+    }
+}
+
+/// `plan` with those of its bets that `rules` admits.
+pub(super) fn with_only(plan: &Plan, rules: RuleSet) -> Plan {
+    let admit = |bets: &Bets| Bets {
+        rules: bets.rules.intersection(rules),
+        ..bets.clone()
+    };
+    let mut admitted = plan.clone();
+    admitted.bets = admit(&plan.bets);
+    for origin in &mut admitted.origins {
+        origin.bets = admit(&origin.bets);
+    }
+    admitted
+}
+
+fn alone(plan: &Plan, rule: Rule) -> Asked {
+    let rules = RuleSet::of(&[rule]);
+    let mut plan = match plan.base {
+        Base::Parity(_) => base_of(plan),
+        _ => plan.clone(),
+    };
+    if !bets(&plan).contains(rule) {
+        plan = base_of(&plan);
+        plan.bets.rules = rules;
+    }
+    Asked {
+        name: rule.name().to_owned(),
+        tier: rule.tier().name(),
+        policy: Policy::of(rule.name(), "1", with_only(&plan, rules)),
+        against: None,
+    }
+}
+
+fn without(policy: &Policy, rule: Rule) -> Asked {
+    let plan = policy.plan();
+    let others = bets(plan).without(RuleSet::of(&[rule]));
+    let name = format!("{} without {rule}", label(policy));
+    Asked::policy(name, Policy::of("without", "1", with_only(plan, others)))
+}
+
+fn comparison(policy: &Policy, other: &Policy) -> Asked {
+    let name = format!("{} against {}", label(policy), label(other));
+    Asked {
+        against: Some(other.clone()),
+        ..Asked::policy(name, policy.clone())
+    }
+}
+
+/// `name@version`.
+pub(super) fn label(policy: &Policy) -> String {
+    format!("{}@{}", policy.id().name, policy.id().version)
+}
+
+/// Policies of equal plans give equal keys; a plan is asked for twice where policies are compared.
+fn plan_hash(policy: &Policy) -> u128 {
+    use std::hash::{Hash, Hasher};
+    let mut hash = xxhash_rust::xxh3::Xxh3::new();
+    policy.plan().hash(&mut hash);
+    u128::from(hash.finish())
+}

@@ -1,0 +1,399 @@
+//! From a catalog to what `evaluate` works on: the URLs of the base policy in the order of keepers, and
+//! when each was seen with which digest.
+
+use std::cmp::Ordering;
+
+use hashbrown::{HashMap, HashSet};
+use rayon::prelude::*;
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::capture::{Algorithm, Completeness, DigestStatus, RecordType, Timestamp};
+use crate::catalog::{Catalog, RowFlags, RowId};
+use crate::digest;
+use crate::evaluate::{Content, Lanes, Sighting, Url, UrlId};
+use crate::group::{End, Ends};
+use crate::key::{ComparisonKey, Keyer, Kind};
+use crate::policy::Policy;
+use crate::uri;
+
+/// What the evaluation is about.
+#[derive(Debug, Default)]
+pub(super) struct Seen {
+    /// URL classes of the base policy, in the order of keepers.
+    pub(super) urls: Vec<Url>,
+    /// Captures that count, by time, URL bytes, file base name, ordinal.
+    pub(super) sightings: Vec<Sighting>,
+    /// The row of each sighting.
+    pub(super) rows: Vec<RowId>,
+    /// The best row of each URL.
+    pub(super) keepers: Vec<RowId>,
+    /// Registrable domains, sorted.
+    pub(super) domains: Vec<Vec<u8>>,
+    /// An input states where a redirect leads.
+    pub(super) has_redirects: bool,
+}
+
+/// A capture that counts.
+#[derive(Clone, Copy, Debug)]
+struct Usable {
+    row: RowId,
+    key: ComparisonKey,
+    /// Of a redirect: the capture whose digest counts.
+    leads_to: Option<RowId>,
+}
+
+/// The order in which the best captures of URLs are kept, before text decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Merit {
+    is_redirect: bool,
+    is_revisit: bool,
+    doubt: u8,
+    is_incomplete: bool,
+    date: Timestamp,
+}
+
+/// The parts that every step reads.
+#[derive(Clone, Copy)]
+pub(super) struct Basis<'a> {
+    pub(super) catalog: &'a Catalog,
+    pub(super) ends: &'a Ends,
+    pub(super) base: &'a Policy,
+}
+
+impl Seen {
+    /// All URLs with a capture that counts.
+    #[must_use]
+    pub(super) fn of(basis: Basis<'_>) -> Self {
+        let mut usable = basis.usable();
+        // By URL, and of a URL the best first.
+        usable.par_sort_unstable_by(|a, b| a.key.cmp(&b.key).then_with(|| basis.order(a, b)));
+        let mut best: Vec<Usable> = usable
+            .chunk_by(|a, b| a.key == b.key)
+            .map(|of_url| of_url[0])
+            .collect();
+        best.par_sort_unstable_by(|a, b| basis.order(a, b));
+        let index: HashMap<ComparisonKey, UrlId> = best
+            .iter()
+            .zip(0..)
+            .map(|(best, url)| (best.key, url))
+            .collect();
+        usable.par_sort_unstable_by(|a, b| basis.by_time(a.row, b.row));
+        let usable = basis.once(usable);
+        let bodies = basis.bodies(&usable);
+        let computed = basis.computed_algorithm();
+        let sightings = usable
+            .par_iter()
+            .map(|usable| Sighting {
+                url: index[&usable.key],
+                instant: instant(basis.catalog.row(usable.row).date),
+                content: basis.content(usable, &bodies, computed),
+                leads_to: usable
+                    .leads_to
+                    .map(|end| index[&basis.catalog.url_key(end)]),
+            })
+            .collect();
+        let keepers: Vec<RowId> = best.iter().map(|best| best.row).collect();
+        let places = basis.places(&keepers);
+        let (urls, domains) = name_places(&best, &places, basis);
+        Self {
+            urls,
+            sightings,
+            rows: usable.iter().map(|usable| usable.row).collect(),
+            keepers,
+            domains,
+            has_redirects: basis
+                .catalog
+                .ids()
+                .any(|row| !basis.catalog.redirect_to(row).is_empty()),
+        }
+    }
+}
+
+impl Basis<'_> {
+    /// Captures with a usable payload, and redirects whose complete chain ends at a URL with one.
+    fn usable(self) -> Vec<Usable> {
+        let all: Vec<Usable> = self
+            .catalog
+            .ids()
+            .collect::<Vec<_>>()
+            .into_par_iter()
+            .filter_map(|row| self.usable_row(row))
+            .collect();
+        let own: HashSet<ComparisonKey> = all
+            .iter()
+            .filter(|usable| usable.leads_to.is_none())
+            .map(|usable| usable.key)
+            .collect();
+        all.into_iter()
+            .filter(|usable| {
+                usable
+                    .leads_to
+                    .is_none_or(|end| own.contains(&self.catalog.url_key(end)))
+            })
+            .collect()
+    }
+
+    fn usable_row(self, row: RowId) -> Option<Usable> {
+        let of_row = self.catalog.row(row);
+        let is_get = of_row.kind == Kind::Http
+            && !of_row.flags.contains(RowFlags::NOT_GET)
+            && !of_row.flags.contains(RowFlags::HEAD)
+            && !of_row.flags.contains(RowFlags::OUT_OF_SCOPE);
+        if !is_get {
+            return None;
+        }
+        let page = self.ends.page(row);
+        let leads_to = (page != row).then_some(page);
+        let is_usable = if leads_to.is_some() {
+            matches!(self.ends.end(row), End::Row(_))
+                && !self.ends.is_temporary(row)
+                && self.ends.conflicts(row).is_empty()
+        } else {
+            self.has_content(row)
+        };
+        is_usable.then_some(Usable {
+            row,
+            key: of_row.key,
+            leads_to,
+        })
+    }
+
+    /// 2xx or unknown, not 206, with a digest of something whole.
+    fn has_content(self, row: RowId) -> bool {
+        let facts = self.ends.facts(row);
+        matches!(facts.status, 0 | 200..=205 | 207..=299) && facts.is_usable
+    }
+
+    /// The order of keepers.
+    fn order(self, a: &Usable, b: &Usable) -> Ordering {
+        self.merit(a)
+            .cmp(&self.merit(b))
+            .then_with(|| self.by_text(a.row, b.row))
+    }
+
+    fn merit(self, usable: &Usable) -> Merit {
+        let row = self.catalog.row(usable.row);
+        Merit {
+            is_redirect: usable.leads_to.is_some(),
+            is_revisit: row.record_type == RecordType::Revisit,
+            doubt: match row.digest_status {
+                DigestStatus::Ok | DigestStatus::OkOverRawBody => 0,
+                DigestStatus::Mismatch => 2,
+                _ => 1,
+            },
+            is_incomplete: row.completeness != Completeness::Complete,
+            date: row.date,
+        }
+    }
+
+    fn by_time(self, a: RowId, b: RowId) -> Ordering {
+        let date = |row| self.catalog.row(row).date;
+        date(a).cmp(&date(b)).then_with(|| self.by_text(a, b))
+    }
+
+    /// URL bytes, file base name, ordinal, and only then the order of the inputs.
+    fn by_text(self, a: RowId, b: RowId) -> Ordering {
+        let (row_a, row_b) = (self.catalog.row(a), self.catalog.row(b));
+        let base_name = |row: &crate::catalog::Row| {
+            let name = self.catalog.file_name(row.file);
+            name.rsplit(|byte| *byte == b'/').next().unwrap_or(name)
+        };
+        self.catalog
+            .target_uri(a)
+            .cmp(self.catalog.target_uri(b))
+            .then_with(|| base_name(row_a).cmp(base_name(row_b)))
+            .then(row_a.ordinal.cmp(&row_b.ordinal))
+            .then(a.cmp(&b))
+    }
+
+    /// A record id of a URL counts once.
+    fn once(self, usable: Vec<Usable>) -> Vec<Usable> {
+        let mut seen = HashSet::new();
+        usable
+            .into_iter()
+            .filter(|usable| {
+                let record_id = self.catalog.row(usable.row).record_id;
+                record_id == 0 || seen.insert((record_id, usable.key))
+            })
+            .collect()
+    }
+
+    /// Of each payload the smallest hash of a body: another body of that digest is another content (SHA-1 can be forged).
+    fn bodies(self, usable: &[Usable]) -> HashMap<u128, u128> {
+        let mut bodies: HashMap<u128, u128> = HashMap::new();
+        for usable in usable {
+            let facts = self.ends.facts(usable.leads_to.unwrap_or(usable.row));
+            if facts.body_hash != 0 && facts.decoded == 0 {
+                let smallest = bodies.entry(facts.payload).or_insert(facts.body_hash);
+                *smallest = facts.body_hash.min(*smallest);
+            }
+        }
+        bodies
+    }
+
+    /// The algorithm in which the bodies of this run were hashed.
+    fn computed_algorithm(self) -> Algorithm {
+        self.catalog
+            .ids()
+            .filter(|row| self.catalog.row(*row).body_hash != 0)
+            .find_map(|row| self.catalog.capture(row).payload.digest)
+            .map_or(Algorithm::Sha1, |digest| digest.algorithm)
+    }
+
+    /// The digest that counts for a capture; of a redirect that of its end.
+    fn content(
+        self,
+        usable: &Usable,
+        bodies: &HashMap<u128, u128>,
+        computed: Algorithm,
+    ) -> Option<Content> {
+        let row = usable.leads_to.unwrap_or(usable.row);
+        if !self.has_content(row) {
+            return None;
+        }
+        let facts = self.ends.facts(row);
+        let is_decoded = facts.decoded != 0;
+        let mut identity = if is_decoded {
+            facts.decoded
+        } else {
+            facts.payload
+        };
+        let payload = self.catalog.capture(self.ends.content(row)).payload;
+        let algorithm = [payload.decoded, payload.digest, payload.declared]
+            .into_iter()
+            .flatten()
+            .find(|digest| digest::identity(digest) == identity)
+            .map_or(computed, |digest| digest.algorithm);
+        let is_other_body = !is_decoded
+            && facts.body_hash != 0
+            && bodies
+                .get(&identity)
+                .is_some_and(|body| *body != facts.body_hash);
+        if is_other_body {
+            identity ^= facts.body_hash;
+        }
+        Some(Content {
+            identity,
+            lanes: lanes(algorithm, Coding::of(is_decoded, facts.body_hash)),
+            text: 0,
+        })
+    }
+
+    /// Host, domain and path of each URL, hashed; by its best row.
+    fn places(self, keepers: &[RowId]) -> Vec<Place> {
+        keepers
+            .par_iter()
+            .map_init(
+                || (Keyer::new(self.base), Vec::new()),
+                |(keyer, form), row| {
+                    let keyed = keyer.key(self.catalog.target_uri(*row));
+                    let host = uri::host_of(keyed.text);
+                    let domain = uri::registrable_domain(host);
+                    uri::unrelated_form(keyed.text, form);
+                    Place {
+                        host: xxh3_64(host),
+                        domain: xxh3_64(domain),
+                        resource: xxh3_64(form),
+                        is_in_half_b: uri::skeleton_hash(keyed.text) & 1 == 1,
+                    }
+                },
+            )
+            .collect()
+    }
+
+    /// The registrable domain of a row.
+    fn domain(self, row: RowId) -> Vec<u8> {
+        let mut keyer = Keyer::new(self.base);
+        let keyed = keyer.key(self.catalog.target_uri(row));
+        uri::registrable_domain(uri::host_of(keyed.text)).to_vec()
+    }
+}
+
+/// Where a URL stands, as hashes.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    host: u64,
+    domain: u64,
+    resource: u64,
+    is_in_half_b: bool,
+}
+
+/// Numbers domains by name and hosts as they come.
+fn name_places(best: &[Usable], places: &[Place], basis: Basis<'_>) -> (Vec<Url>, Vec<Vec<u8>>) {
+    let mut first: HashMap<u64, RowId> = HashMap::new();
+    for (best, place) in best.iter().zip(places) {
+        first.entry(place.domain).or_insert(best.row);
+    }
+    let mut names: Vec<(Vec<u8>, u64)> = first
+        .into_iter()
+        .map(|(domain, row)| (basis.domain(row), domain))
+        .collect();
+    names.sort_unstable();
+    let domains: HashMap<u64, u32> = names
+        .iter()
+        .zip(0..)
+        .map(|((_, domain), index)| (*domain, index))
+        .collect();
+    let mut hosts: HashMap<u64, u32> = HashMap::new();
+    let urls = best
+        .iter()
+        .zip(places)
+        .map(|(best, place)| {
+            let next = u32::try_from(hosts.len()).expect("fewer than 2^32 hosts");
+            Url {
+                key: best.key,
+                domain: domains[&place.domain],
+                host: *hosts.entry(place.host).or_insert(next),
+                resource: place.resource,
+                is_in_half_b: place.is_in_half_b,
+            }
+        })
+        .collect();
+    (urls, names.into_iter().map(|(name, _)| name).collect())
+}
+
+/// What a digest is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Coding {
+    /// The payload, of which nothing more is known.
+    Payload,
+    /// The decoded payload.
+    Decoded,
+    /// A payload without content coding: both.
+    Plain,
+}
+
+impl Coding {
+    fn of(is_decoded: bool, body_hash: u128) -> Self {
+        match (is_decoded, body_hash) {
+            (true, _) => Self::Decoded,
+            (false, 0) => Self::Payload,
+            (false, _) => Self::Plain,
+        }
+    }
+}
+
+fn lanes(algorithm: Algorithm, coding: Coding) -> Lanes {
+    let first = match algorithm {
+        Algorithm::Sha1 => 0,
+        Algorithm::Sha256 => 2,
+        Algorithm::Sha512 => 4,
+        Algorithm::Md5 => 6,
+        Algorithm::Blake3 => 8,
+    };
+    let kinds = match coding {
+        Coding::Payload => 1,
+        Coding::Decoded => 2,
+        Coding::Plain => 3,
+    };
+    Lanes(kinds << first)
+}
+
+/// Microseconds since 1970.
+fn instant(date: Timestamp) -> Option<i64> {
+    date.is_known().then(|| {
+        date.seconds()
+            .saturating_mul(1_000_000)
+            .saturating_add(i64::from(date.nanos() / 1000))
+    })
+}
