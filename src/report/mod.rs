@@ -2,6 +2,7 @@
 //! Decides nothing: what a row is comes from `group`, what is listed from `engine`.
 
 mod csv;
+mod evaluation;
 mod figures;
 mod format;
 mod jsonl;
@@ -17,6 +18,7 @@ mod table;
 mod temporary;
 mod text;
 
+pub use evaluation::{HostRow, HostTable, RuleRow, RuleTable, WrongPair, WrongSide, WrongTable};
 pub use figures::{Bytes, Canonical, Counts, CountsByName, Digests, Input, Loss, Memory};
 pub use format::Format;
 pub use memory::{peak_anonymous, sample_memory};

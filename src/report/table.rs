@@ -17,7 +17,7 @@ pub enum Cell<'a> {
     Uri(&'a [u8]),
     /// A count.
     Number(u64),
-    /// A share or rate, with nine decimals; absent where it is no number.
+    /// A share or rate, in nine digits; absent where it is no number.
     Real(f64),
     /// Names joined by `;`, an array in JSONL.
     List(&'a [&'a str]),

@@ -57,10 +57,16 @@ pub(super) fn push_decimal(mut number: u64, out: &mut Vec<u8>) {
     out.extend_from_slice(&digits[at..]);
 }
 
-/// Appends a share or rate with nine decimals.
+/// Appends a real number in nine significant digits, without an exponent.
 pub(super) fn push_real(number: f64, out: &mut Vec<u8>) {
+    let scientific = format!("{number:.8e}");
+    let exponent = scientific
+        .rsplit_once('e')
+        .and_then(|(_, exponent)| exponent.parse::<i32>().ok())
+        .unwrap_or(0);
+    let decimals = usize::try_from(8 - exponent).unwrap_or(0);
     // Writing to a `Vec` cannot fail.
-    write!(out, "{number:.9}").ok();
+    write!(out, "{:.decimals$}", number + 0.0).ok();
 }
 
 #[cfg(test)]
@@ -79,6 +85,23 @@ mod tests {
         ] {
             assert_eq!(clean(bytes), text);
             assert_eq!(is_clean(bytes), text.as_bytes() == bytes, "{text}");
+        }
+    }
+
+    #[test]
+    fn writes_reals_in_nine_digits() {
+        for (number, text) in [
+            (1.0 / 3.0, "0.333333333"),
+            (2.0 / 300.0, "0.00666666667"),
+            (0.999_999_999_9, "1.00000000"),
+            (3690.0, "3690.00000"),
+            (123_456_789_012.3, "123456789012"),
+            (0.0, "0.00000000"),
+            (-0.0, "0.00000000"),
+        ] {
+            let mut out = Vec::new();
+            push_real(number, &mut out);
+            assert_eq!(String::from_utf8(out).unwrap(), text);
         }
     }
 
