@@ -57,7 +57,7 @@ enum Command {
     /// List, show, compare and check policies.
     Policy(policy::Args),
     /// Measure what normalization rules would merge rightly and wrongly.
-    Evaluate(evaluate::Args),
+    Evaluate(Box<evaluate::Args>),
 }
 
 /// Runs the command line of this process.
@@ -84,7 +84,7 @@ impl Cli {
             Some(Command::Normalize(args)) => normalize::run(args),
             Some(Command::Explain(args)) => explain::run(args),
             Some(Command::Policy(args)) => policy::run(args),
-            Some(Command::Evaluate(args)) => evaluate::run(args),
+            Some(Command::Evaluate(args)) => evaluate::run(*args),
         }
     }
 }

@@ -2,8 +2,8 @@
 
 mod archive;
 mod collect;
+pub mod evaluate;
 mod figures;
-mod evaluate;
 mod job;
 mod listing;
 pub mod plan;
@@ -13,5 +13,6 @@ mod segments;
 mod urls;
 
 pub use archive::Archive;
+pub use evaluate::{Evaluation, Outputs};
 pub use job::{Digests, FailOn, InFormat, Job, OnDamage, Outcome, Reading, ReportPlan, Talk};
 pub use run::run;

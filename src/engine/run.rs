@@ -94,7 +94,10 @@ fn outcome(job: &Job, archive: &Archive, groups: &Groups) -> Outcome {
 }
 
 /// Runs `work` in a pool of as many threads as were asked for.
-fn in_pool<T: Send>(reading: &Reading, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
+pub(super) fn in_pool<T: Send>(
+    reading: &Reading,
+    work: impl FnOnce() -> Result<T> + Send,
+) -> Result<T> {
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(reading.threads.get())
         .build();

@@ -177,7 +177,7 @@ mod tests {
         let urls = urls(&[1, 2, 3, 4, 5]);
         let a = classes(&urls, &[(0, 9), (1, 9), (2, 9), (3, 9)]);
         let b = classes(&urls, &[(0, 8), (1, 7), (2, 8), (3, 7), (4, 7)]);
-        check(&a.meet(&b), &[&[0, 2], &[1, 3]]);
+        check(&a.meet(&b), &[&[1, 3], &[0, 2]]);
         check(&a.meet(&classes(&urls, &[])), &[]);
     }
 }

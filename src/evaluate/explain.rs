@@ -83,6 +83,15 @@ impl Interactions {
         }
     }
 
+    /// Adds the counts of other merges.
+    pub fn join(&mut self, other: Self) {
+        for (rules, interaction) in other.by_rules {
+            let own = self.by_rules.entry(rules).or_default();
+            own.needs_both += interaction.needs_both;
+            own.either += interaction.either;
+        }
+    }
+
     /// All of them, in policy order.
     pub fn iter(&self) -> impl Iterator<Item = (&[Rule], Interaction)> {
         self.by_rules

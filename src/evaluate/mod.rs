@@ -16,6 +16,7 @@ mod merge;
 mod noise;
 mod outcome;
 mod pair;
+mod rows;
 mod run;
 mod same;
 mod sweep;

@@ -81,6 +81,13 @@ impl Noise {
         share.rate().filter(|_| share.trials >= TRIALS_MIN)
     }
 
+    /// Number of noisy domains.
+    #[must_use]
+    pub fn n_noisy(&self) -> usize {
+        let domains = self.within.keys();
+        domains.filter(|domain| self.is_noisy(**domain)).count()
+    }
+
     /// Above 25 %, known from 20 pairs or more.
     #[must_use]
     pub fn is_noisy(&self, domain: u32) -> bool {

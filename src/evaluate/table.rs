@@ -4,6 +4,7 @@ use hashbrown::HashMap;
 
 use super::boilerplate;
 use super::noise::Noise;
+use super::rows::{all_runs, captures, distinct_digests, own_runs};
 use super::run::{Instant, Run, Runs, Span, Token, Window};
 use crate::key::ComparisonKey;
 
@@ -209,6 +210,15 @@ impl Table {
         self.witnesses[url as usize]
     }
 
+    /// URLs that were refetched and stayed the same.
+    #[must_use]
+    pub fn n_stable(&self) -> usize {
+        let witnesses = self.witnesses.iter();
+        witnesses
+            .filter(|witness| witness.is_any(Witness::STABLE))
+            .count()
+    }
+
     /// The digest of a token; `None` for a final URL.
     #[must_use]
     pub fn digest(&self, token: Token) -> Option<&Digest> {
@@ -284,112 +294,4 @@ impl Table {
         }
         false
     }
-}
-
-/// One row a digest, by identity; its lanes are all as which it was seen.
-fn distinct_digests(sightings: &[Sighting]) -> Vec<Digest> {
-    let mut contents: Vec<Content> = sightings
-        .iter()
-        .filter_map(|sighting| sighting.content)
-        .collect();
-    contents.sort_unstable_by_key(|content| (content.identity, content.lanes, content.text));
-    let mut digests: Vec<Digest> = Vec::new();
-    for content in contents {
-        match digests.last_mut() {
-            Some(digest) if digest.identity == content.identity => {
-                digest.lanes.0 |= content.lanes.0;
-                digest.text = digest.text.max(content.text);
-            }
-            _ => digests.push(Digest {
-                identity: content.identity,
-                lanes: content.lanes,
-                text: content.text,
-                is_boilerplate: false,
-            }),
-        }
-    }
-    digests
-}
-
-/// Digests at the end of each capture, and final URLs: of a source from its redirects, of the target
-/// itself from all its captures.
-fn all_runs(
-    sightings: &[Sighting],
-    urls: &[Url],
-    (window, n_digests): (Window, usize),
-    token: impl Fn(&Content) -> Token,
-) -> Runs {
-    let mut is_target = vec![false; urls.len()];
-    for target in sightings.iter().filter_map(|sighting| sighting.leads_to) {
-        is_target[target as usize] = true;
-    }
-    let n_digests = Token::try_from(n_digests).expect("fewer than 2^32 digests");
-    let mut sights = Vec::new();
-    for sighting in sightings {
-        let digest = sighting.content.as_ref().map(&token);
-        let target = match sighting.leads_to {
-            Some(target) => Some(target),
-            None => Some(sighting.url).filter(|url| is_target[*url as usize]),
-        };
-        let target = target.map(|url| n_digests + url);
-        sights.extend([digest, target].into_iter().flatten().map(|token| Run {
-            token,
-            url: sighting.url,
-            span: Span::at(sighting.instant),
-            is_refetched: false,
-        }));
-    }
-    Runs::of(sights, urls.len(), window)
-}
-
-fn own_runs(
-    sightings: &[Sighting],
-    n_urls: usize,
-    window: Window,
-    token: impl Fn(&Content) -> Token,
-) -> Runs {
-    let sights = sightings
-        .iter()
-        .filter(|sighting| sighting.leads_to.is_none())
-        .filter_map(|sighting| {
-            Some(Run {
-                token: token(sighting.content.as_ref()?),
-                url: sighting.url,
-                span: Span::at(sighting.instant),
-                is_refetched: false,
-            })
-        })
-        .collect();
-    Runs::of(sights, n_urls, window)
-}
-
-/// Rows by URL, and where each URL's start.
-fn captures(
-    sightings: &[Sighting],
-    urls: &[Url],
-    token: impl Fn(&Content) -> Token,
-) -> (Vec<CaptureRow>, Vec<u32>) {
-    let mut rows: Vec<(UrlId, CaptureRow)> = (0..)
-        .zip(sightings)
-        .filter_map(|(index, sighting)| {
-            let row = CaptureRow {
-                instant: sighting
-                    .instant
-                    .map(|instant| Span::at(Some(instant)).first),
-                digest: token(sighting.content.as_ref()?),
-                sighting: index,
-                is_in_trials: false,
-            };
-            Some((sighting.url, row))
-        })
-        .collect();
-    rows.sort_by_key(|(url, _)| *url);
-    let mut starts = vec![0; urls.len() + 1];
-    for (url, _) in &rows {
-        starts[*url as usize + 1] += 1;
-    }
-    for index in 0..urls.len() {
-        starts[index + 1] += starts[index];
-    }
-    (rows.into_iter().map(|(_, row)| row).collect(), starts)
 }

@@ -1,6 +1,7 @@
 //! Text for people and for programs: report, summary, progress, messages. The only place that makes it.
 //! Decides nothing: what a row is comes from `group`, what is listed from `engine`.
 
+mod advice;
 mod csv;
 mod evaluation;
 mod figures;
@@ -18,6 +19,7 @@ mod table;
 mod temporary;
 mod text;
 
+pub use advice::Evaluated;
 pub use evaluation::{HostRow, HostTable, RuleRow, RuleTable, WrongPair, WrongSide, WrongTable};
 pub use figures::{Bytes, Canonical, Counts, CountsByName, Digests, Input, Loss, Memory};
 pub use format::Format;

@@ -134,7 +134,7 @@ impl People {
     }
 
     /// In one call, so that threads do not mix their lines. Where stderr is closed there is nobody to tell.
-    fn tell(&self, text: &str) {
+    pub(super) fn tell(&self, text: &str) {
         if self.verbosity > Verbosity::Quiet {
             io::stderr().write_all(text.as_bytes()).ok();
         }

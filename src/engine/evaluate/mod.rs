@@ -1,4 +1,177 @@
 //! `dedupe evaluate` from flags to outputs.
 
+mod contents;
+mod listing;
 mod questions;
+mod reasons;
 mod sightings;
+
+use std::time::Instant;
+
+use super::archive::Archive;
+use super::job::{Outcome, Reading, Talk};
+use super::run::in_pool;
+use super::{figures, plan};
+use crate::Result;
+use crate::evaluate::{self, Limits, Settings, Table, Window};
+use crate::group::{Ends, Thresholds};
+use crate::policy::Policy;
+use crate::report::{self, Evaluated, People, Summary, Target};
+use crate::source::fault;
+use listing::Listing;
+use questions::Questions;
+use sightings::{Basis, Seen};
+
+/// Groups of domains of the bootstrap.
+const N_GROUPS: u64 = 1024;
+
+/// What is to be measured.
+#[derive(Clone, Debug)]
+pub struct Evaluation {
+    /// The command line, for the summary.
+    pub command: String,
+    /// What to read.
+    pub reading: Reading,
+    /// The policy under test; `None`: every bet of the catalogue alone.
+    pub policy: Option<String>,
+    /// The policy it is held against.
+    pub against: Option<String>,
+    /// Rules as `name=option`; none: all.
+    pub rules: Vec<String>,
+    /// How far apart captures may be and still say something of each other, in seconds.
+    pub within: i64,
+    /// Limits of belief in redirects, and boilerplate.
+    pub thresholds: Thresholds,
+    /// What a rule needs to be adopted.
+    pub advice: evaluate::Thresholds,
+    /// The share of contents whose loss ends the run with exit code 3.
+    pub loss_max: Option<f64>,
+    /// Where the outputs go.
+    pub outputs: Outputs,
+    /// How much is said on stderr.
+    pub talk: Talk,
+}
+
+/// Where outputs go.
+#[derive(Clone, Debug, Default)]
+pub struct Outputs {
+    /// A row for each rule.
+    pub report: Option<Target>,
+    /// The pairs behind wrong merges.
+    pub pairs: Option<Target>,
+    /// A row for each rule and domain.
+    pub hosts: Option<Target>,
+    /// The summary.
+    pub summaries: Vec<Target>,
+}
+
+impl Outputs {
+    fn targets(&self) -> Vec<&Target> {
+        [&self.report, &self.pairs, &self.hosts]
+            .into_iter()
+            .flatten()
+            .chain(&self.summaries)
+            .collect()
+    }
+}
+
+/// Measures rules on an archive.
+///
+/// # Errors
+/// No input could be read, an output cannot be written, a policy is invalid, or the run was interrupted.
+pub fn run(job: &Evaluation) -> Result<Outcome> {
+    let start = Instant::now();
+    let load = |name: &Option<String>| name.as_deref().map(Policy::load).transpose();
+    let policy = load(&job.policy)?;
+    let questions = Questions::of(policy.clone(), load(&job.against)?, &job.rules)?;
+    report::remove_on_signals()?;
+    fault::watch(|error| report::end_with(&error))?;
+    in_pool(&job.reading, || {
+        let inputs = plan::inputs(&job.reading.inputs);
+        report::refuse_overwriting(
+            &job.outputs.targets(),
+            inputs.inputs.iter().map(|input| input.path.as_path()),
+        )?;
+        let tables = listing::Tables::create(&job.outputs)?;
+        let people = People::new(job.talk.verbosity, job.talk.color);
+        let archive = Archive::read(&inputs, &questions.base, &job.reading, job.talk)?;
+        people.name_losses(archive.losses(), archive.n_losses());
+        let ends = Ends::of(archive.catalog(), &job.thresholds);
+        let basis = Basis {
+            catalog: archive.catalog(),
+            ends: &ends,
+            base: &questions.base,
+        };
+        let measured = measure(job, &questions, basis);
+        let listing = Listing {
+            basis,
+            questions: &questions,
+            measured: &measured,
+            precision_min: job.advice.precision_min,
+        };
+        let safe = Policy::load("safe@1")?;
+        let mut summary = Summary::new(job.command.clone(), policy.as_ref().unwrap_or(&safe).id());
+        summary.set_thresholds(&job.thresholds, figures::digests_name(job.reading.digests));
+        archive.describe(&mut summary);
+        let mut outputs = tables.write(&listing, &mut summary)?;
+        let evaluated = listing.evaluated(job);
+        summary.evaluation = evaluated.figures();
+        summary.set_cost(start, report::peak_anonymous());
+        for target in &job.outputs.summaries {
+            outputs.push(summary.write(target)?);
+        }
+        report::publish(outputs)?;
+        people.advise(&evaluated);
+        Ok(outcome(&evaluated, &archive))
+    })
+}
+
+/// All that was found.
+pub(super) struct Measured {
+    seen: Seen,
+    table: Table,
+    asked: Vec<evaluate::Question>,
+    found: evaluate::Evaluation,
+}
+
+fn measure(job: &Evaluation, questions: &Questions, basis: Basis<'_>) -> Measured {
+    let seen = Seen::of(basis);
+    let asked = questions.classes(&seen, basis.catalog);
+    let window = Window::new(job.within.saturating_mul(1_000_000));
+    let table = Table::new(
+        seen.urls.clone(),
+        &seen.sightings,
+        window,
+        job.thresholds.boilerplate_max,
+    );
+    let settings = Settings {
+        thresholds: job.advice,
+        limits: Limits::default(),
+        domain_groups: seen.domains.iter().map(|name| group_of(name)).collect(),
+        has_redirects: seen.has_redirects,
+        has_texts: false,
+    };
+    let found = evaluate::evaluate(&table, &asked, &settings);
+    Measured {
+        seen,
+        table,
+        asked,
+        found,
+    }
+}
+
+/// The group of a domain in the bootstrap.
+fn group_of(domain: &[u8]) -> u16 {
+    let group = xxhash_rust::xxh3::xxh3_64(domain) % N_GROUPS;
+    u16::try_from(group).expect("a group is below 1024")
+}
+
+fn outcome(evaluated: &Evaluated<'_>, archive: &Archive) -> Outcome {
+    if !evaluated.crossed().is_empty() {
+        Outcome::Crossed
+    } else if archive.n_losses() > 0 {
+        Outcome::Incomplete
+    } else {
+        Outcome::Done
+    }
+}

@@ -61,7 +61,7 @@ impl Questions {
         };
         check_lists(rules, &plan)?;
         let mut questions = Self {
-            base: Policy::of("base", "1", base_of(&plan)),
+            base: Policy::of(base_name(&plan), "1", plan.without_bets()),
             rows: rules.iter().map(|rule| alone(&plan, rule)).collect(),
             policy_row: None,
         };
@@ -143,15 +143,17 @@ impl Texts<'_> {
             .par_chunks(BLOCK_URLS)
             .flat_map_iter(|urls| self.fired(policy, urls))
             .collect();
+        let is_apart = |row: &&Fired| row.key == apart(self.seen.urls[row.url as usize].key);
+        let n_apart = fired.iter().filter(is_apart).count();
         Question {
-            urls_fired: fired.len() as u64,
+            urls_fired: (fired.len() - n_apart) as u64,
             classes: Classes::of(fired, &self.seen.urls, order),
             except: None,
             urls_split: 0,
         }
     }
 
-    /// The URLs that a bet of `policy` changes.
+    /// The URLs that a bet of `policy` changes, and those out of its scope, which join nothing.
     fn fired(self, policy: &Policy, urls: &[UrlId]) -> Vec<Fired> {
         let (mut base, mut keyer) = (Keyer::new(self.base), Keyer::new(policy));
         urls.iter()
@@ -160,10 +162,12 @@ impl Texts<'_> {
                 let form = base.key(self.catalog.target_uri(row)).text;
                 let keyed = keyer.key(form);
                 let has_fired = !keyed.fired.intersection(RuleSet::bets()).is_empty();
-                has_fired.then_some(Fired {
-                    key: keyed.key,
-                    url: *url,
-                })
+                let key = match (keyed.in_scope, has_fired) {
+                    (false, _) => apart(self.seen.urls[*url as usize].key),
+                    (true, true) => keyed.key,
+                    (true, false) => return None,
+                };
+                Some(Fired { key, url: *url })
             })
             .collect()
     }
@@ -189,6 +193,14 @@ impl Texts<'_> {
             urls_fired: n_urls as u64,
             urls_split: is_split.iter().filter(|is_split| **is_split).count() as u64,
         }
+    }
+}
+
+/// A key that nothing else has.
+fn apart(key: ComparisonKey) -> ComparisonKey {
+    ComparisonKey {
+        check: !key.check,
+        ..key
     }
 }
 
@@ -236,18 +248,6 @@ pub(super) fn bets(plan: &Plan) -> RuleSet {
         .intersection(RuleSet::bets())
 }
 
-fn base_of(plan: &Plan) -> Plan {
-    let base = match plan.base {
-        Base::Parity(_) => Base::Browser,
-        base => base,
-    };
-    Plan {
-        fragment: plan.fragment,
-        scope: plan.scope.clone(),
-        ..Plan::new(base)
-    }
-}
-
 /// `plan` with those of its bets that `rules` admits.
 pub(super) fn with_only(plan: &Plan, rules: RuleSet) -> Plan {
     let admit = |bets: &Bets| Bets {
@@ -262,14 +262,21 @@ pub(super) fn with_only(plan: &Plan, rules: RuleSet) -> Plan {
     admitted
 }
 
+fn base_name(plan: &Plan) -> &'static str {
+    match plan.base {
+        Base::Grammar => "rfc3986",
+        Base::Browser | Base::Parity(_) => "safe",
+    }
+}
+
 fn alone(plan: &Plan, rule: Rule) -> Asked {
     let rules = RuleSet::of(&[rule]);
     let mut plan = match plan.base {
-        Base::Parity(_) => base_of(plan),
+        Base::Parity(_) => plan.without_bets(),
         _ => plan.clone(),
     };
     if !bets(&plan).contains(rule) {
-        plan = base_of(&plan);
+        plan = plan.without_bets();
         plan.bets.rules = rules;
     }
     Asked {

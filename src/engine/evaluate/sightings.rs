@@ -7,10 +7,10 @@ use hashbrown::{HashMap, HashSet};
 use rayon::prelude::*;
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::capture::{Algorithm, Completeness, DigestStatus, RecordType, Timestamp};
+use super::contents::Contents;
+use crate::capture::{Completeness, DigestStatus, RecordType, Timestamp};
 use crate::catalog::{Catalog, RowFlags, RowId};
-use crate::digest;
-use crate::evaluate::{Content, Lanes, Sighting, Url, UrlId};
+use crate::evaluate::{Sighting, Url, UrlId};
 use crate::group::{End, Ends};
 use crate::key::{ComparisonKey, Keyer, Kind};
 use crate::policy::Policy;
@@ -27,6 +27,8 @@ pub(super) struct Seen {
     pub(super) rows: Vec<RowId>,
     /// The best row of each URL.
     pub(super) keepers: Vec<RowId>,
+    /// The row of the first sighting of each URL.
+    pub(super) earliest: Vec<RowId>,
     /// Registrable domains, sorted.
     pub(super) domains: Vec<Vec<u8>>,
     /// An input states where a redirect leads.
@@ -53,7 +55,7 @@ struct Merit {
 }
 
 /// The parts that every step reads.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Basis<'a> {
     pub(super) catalog: &'a Catalog,
     pub(super) ends: &'a Ends,
@@ -79,19 +81,27 @@ impl Seen {
             .collect();
         usable.par_sort_unstable_by(|a, b| basis.by_time(a.row, b.row));
         let usable = basis.once(usable);
-        let bodies = basis.bodies(&usable);
-        let computed = basis.computed_algorithm();
+        let contents = Contents::of(
+            basis,
+            usable
+                .iter()
+                .map(|usable| usable.leads_to.unwrap_or(usable.row)),
+        );
         let sightings = usable
             .par_iter()
             .map(|usable| Sighting {
                 url: index[&usable.key],
                 instant: instant(basis.catalog.row(usable.row).date),
-                content: basis.content(usable, &bodies, computed),
+                content: contents.content(usable.leads_to.unwrap_or(usable.row)),
                 leads_to: usable
                     .leads_to
                     .map(|end| index[&basis.catalog.url_key(end)]),
             })
             .collect();
+        let mut earliest: Vec<Option<RowId>> = vec![None; best.len()];
+        for usable in &usable {
+            earliest[index[&usable.key] as usize].get_or_insert(usable.row);
+        }
         let keepers: Vec<RowId> = best.iter().map(|best| best.row).collect();
         let places = basis.places(&keepers);
         let (urls, domains) = name_places(&best, &places, basis);
@@ -99,6 +109,7 @@ impl Seen {
             urls,
             sightings,
             rows: usable.iter().map(|usable| usable.row).collect(),
+            earliest: earliest.into_iter().flatten().collect(),
             keepers,
             domains,
             has_redirects: basis
@@ -137,8 +148,7 @@ impl Basis<'_> {
         let of_row = self.catalog.row(row);
         let is_get = of_row.kind == Kind::Http
             && !of_row.flags.contains(RowFlags::NOT_GET)
-            && !of_row.flags.contains(RowFlags::HEAD)
-            && !of_row.flags.contains(RowFlags::OUT_OF_SCOPE);
+            && !of_row.flags.contains(RowFlags::HEAD);
         if !is_get {
             return None;
         }
@@ -159,7 +169,7 @@ impl Basis<'_> {
     }
 
     /// 2xx or unknown, not 206, with a digest of something whole.
-    fn has_content(self, row: RowId) -> bool {
+    pub(super) fn has_content(self, row: RowId) -> bool {
         let facts = self.ends.facts(row);
         matches!(facts.status, 0 | 200..=205 | 207..=299) && facts.is_usable
     }
@@ -216,67 +226,6 @@ impl Basis<'_> {
                 record_id == 0 || seen.insert((record_id, usable.key))
             })
             .collect()
-    }
-
-    /// Of each payload the smallest hash of a body: another body of that digest is another content (SHA-1 can be forged).
-    fn bodies(self, usable: &[Usable]) -> HashMap<u128, u128> {
-        let mut bodies: HashMap<u128, u128> = HashMap::new();
-        for usable in usable {
-            let facts = self.ends.facts(usable.leads_to.unwrap_or(usable.row));
-            if facts.body_hash != 0 && facts.decoded == 0 {
-                let smallest = bodies.entry(facts.payload).or_insert(facts.body_hash);
-                *smallest = facts.body_hash.min(*smallest);
-            }
-        }
-        bodies
-    }
-
-    /// The algorithm in which the bodies of this run were hashed.
-    fn computed_algorithm(self) -> Algorithm {
-        self.catalog
-            .ids()
-            .filter(|row| self.catalog.row(*row).body_hash != 0)
-            .find_map(|row| self.catalog.capture(row).payload.digest)
-            .map_or(Algorithm::Sha1, |digest| digest.algorithm)
-    }
-
-    /// The digest that counts for a capture; of a redirect that of its end.
-    fn content(
-        self,
-        usable: &Usable,
-        bodies: &HashMap<u128, u128>,
-        computed: Algorithm,
-    ) -> Option<Content> {
-        let row = usable.leads_to.unwrap_or(usable.row);
-        if !self.has_content(row) {
-            return None;
-        }
-        let facts = self.ends.facts(row);
-        let is_decoded = facts.decoded != 0;
-        let mut identity = if is_decoded {
-            facts.decoded
-        } else {
-            facts.payload
-        };
-        let payload = self.catalog.capture(self.ends.content(row)).payload;
-        let algorithm = [payload.decoded, payload.digest, payload.declared]
-            .into_iter()
-            .flatten()
-            .find(|digest| digest::identity(digest) == identity)
-            .map_or(computed, |digest| digest.algorithm);
-        let is_other_body = !is_decoded
-            && facts.body_hash != 0
-            && bodies
-                .get(&identity)
-                .is_some_and(|body| *body != facts.body_hash);
-        if is_other_body {
-            identity ^= facts.body_hash;
-        }
-        Some(Content {
-            identity,
-            lanes: lanes(algorithm, Coding::of(is_decoded, facts.body_hash)),
-            text: 0,
-        })
     }
 
     /// Host, domain and path of each URL, hashed; by its best row.
@@ -350,43 +299,6 @@ fn name_places(best: &[Usable], places: &[Place], basis: Basis<'_>) -> (Vec<Url>
         })
         .collect();
     (urls, names.into_iter().map(|(name, _)| name).collect())
-}
-
-/// What a digest is of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Coding {
-    /// The payload, of which nothing more is known.
-    Payload,
-    /// The decoded payload.
-    Decoded,
-    /// A payload without content coding: both.
-    Plain,
-}
-
-impl Coding {
-    fn of(is_decoded: bool, body_hash: u128) -> Self {
-        match (is_decoded, body_hash) {
-            (true, _) => Self::Decoded,
-            (false, 0) => Self::Payload,
-            (false, _) => Self::Plain,
-        }
-    }
-}
-
-fn lanes(algorithm: Algorithm, coding: Coding) -> Lanes {
-    let first = match algorithm {
-        Algorithm::Sha1 => 0,
-        Algorithm::Sha256 => 2,
-        Algorithm::Sha512 => 4,
-        Algorithm::Md5 => 6,
-        Algorithm::Blake3 => 8,
-    };
-    let kinds = match coding {
-        Coding::Payload => 1,
-        Coding::Decoded => 2,
-        Coding::Plain => 3,
-    };
-    Lanes(kinds << first)
 }
 
 /// Microseconds since 1970.

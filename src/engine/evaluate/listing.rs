@@ -1,0 +1,276 @@
+//! From outcomes to outputs: brings text, digests and places together.
+
+use rayon::prelude::*;
+
+use super::questions::{Asked, Questions, bets, label};
+use super::reasons::Reasons;
+use super::sightings::Basis;
+use super::{Evaluation, Measured, Outputs};
+use crate::Result;
+use crate::capture::Digest;
+use crate::catalog::RowId;
+use crate::evaluate::{Interactions, Outcome, UrlId, WrongMerge};
+use crate::key::Keyer;
+use crate::policy::plan::{Base, Plan};
+use crate::policy::{Policy, RuleSet};
+use crate::report::{
+    Evaluated, Finished, HostRow, HostTable, RuleRow, RuleTable, Summary, WrongPair, WrongSide,
+    WrongTable,
+};
+
+/// Classes whose merges one thread explains at a time.
+const BLOCK_CLASSES: usize = 256;
+/// Pairs that are made before any of them is written.
+const BLOCK_PAIRS: usize = 1 << 16;
+
+/// All that the outputs are made of.
+#[derive(Clone, Copy)]
+pub(super) struct Listing<'a> {
+    pub(super) basis: Basis<'a>,
+    pub(super) questions: &'a Questions,
+    pub(super) measured: &'a Measured,
+    pub(super) precision_min: f64,
+}
+
+/// The tables that were asked for; created before anything is read.
+#[derive(Debug)]
+pub(super) struct Tables {
+    rules: Option<RuleTable>,
+    pairs: Option<WrongTable>,
+    hosts: Option<HostTable>,
+}
+
+impl Tables {
+    pub(super) fn create(outputs: &Outputs) -> Result<Self> {
+        Ok(Self {
+            rules: outputs.report.as_ref().map(RuleTable::create).transpose()?,
+            pairs: outputs.pairs.as_ref().map(WrongTable::create).transpose()?,
+            hosts: outputs.hosts.as_ref().map(HostTable::create).transpose()?,
+        })
+    }
+
+    /// Writes all of them.
+    pub(super) fn write(
+        self,
+        listing: &Listing<'_>,
+        summary: &mut Summary,
+    ) -> Result<Vec<Finished>> {
+        let mut finished = Vec::new();
+        if let Some(mut table) = self.rules {
+            listing.write_rules(&mut table)?;
+            finished.push(table.finish()?);
+        }
+        if let Some(mut table) = self.pairs {
+            listing.write_pairs(&mut table)?;
+            finished.push(table.finish()?);
+        }
+        if let Some(mut table) = self.hosts {
+            listing.write_hosts(&mut table)?;
+            finished.push(table.finish()?);
+        }
+        for (output, rows) in &finished {
+            summary.add_output(output, *rows);
+        }
+        Ok(finished.into_iter().map(|(output, _)| output).collect())
+    }
+}
+
+impl<'a> Listing<'a> {
+    fn rows(&self) -> impl Iterator<Item = (&'a Asked, &'a Outcome)> + use<'a> {
+        self.questions
+            .rows
+            .iter()
+            .zip(&self.measured.found.outcomes)
+    }
+
+    fn write_rules(&self, table: &mut RuleTable) -> Result<()> {
+        self.rows().try_for_each(|(asked, outcome)| {
+            table.put(&RuleRow {
+                rule: &asked.name,
+                tier: asked.tier,
+                outcome,
+                worst_host: outcome
+                    .merges
+                    .worst_domain()
+                    .map_or(b"", |domain| self.domain(domain)),
+            })
+        })
+    }
+
+    fn write_hosts(&self, table: &mut HostTable) -> Result<()> {
+        for (asked, outcome) in self.rows() {
+            for (domain, counts, is_flagged) in outcome.hosts(self.precision_min) {
+                table.put(&HostRow {
+                    rule: &asked.name,
+                    domain: self.domain(domain),
+                    counts,
+                    noise_floor: self.measured.table.noise.floor_of(domain),
+                    is_flagged,
+                })?;
+            }
+        }
+        Ok(())
+    }
+
+    fn write_pairs(&self, table: &mut WrongTable) -> Result<()> {
+        for (asked, outcome) in self.rows() {
+            let mut wrong: Vec<(Vec<u8>, &WrongMerge)> = outcome
+                .merges
+                .wrong
+                .iter()
+                .map(|merge| (self.form(merge.url), merge))
+                .collect();
+            wrong.par_sort_unstable_by(|(a, merge_a), (b, merge_b)| {
+                merge_a.key.cmp(&merge_b.key).then_with(|| a.cmp(b))
+            });
+            for block in wrong.chunks(BLOCK_PAIRS) {
+                let pairs: Vec<WrongPair<'_>> = block
+                    .par_chunks(BLOCK_CLASSES)
+                    .flat_map_iter(|merges| self.wrong_pairs(asked, merges))
+                    .collect();
+                pairs.iter().try_for_each(|pair| table.put(pair))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn wrong_pairs(
+        &self,
+        asked: &'a Asked,
+        merges: &[(Vec<u8>, &WrongMerge)],
+    ) -> Vec<WrongPair<'a>> {
+        let mut reasons = Reasons::new(asked.policy.plan());
+        let is_parity = matches!(asked.policy.plan().base, Base::Parity(_));
+        let mut keyer = Keyer::new(&asked.policy);
+        merges
+            .iter()
+            .map(|(form, merge)| {
+                let keeper = self.form(merge.keeper);
+                let (rules, shortest_rules) = if is_parity {
+                    (RuleSet::EMPTY, RuleSet::EMPTY)
+                } else {
+                    let (rules, explanation) = reasons.of(form, &keeper);
+                    (rules, explanation.shortest())
+                };
+                let keyed_form = if is_parity {
+                    self.basis
+                        .catalog
+                        .target_uri(self.measured.seen.earliest[merge.url as usize])
+                } else {
+                    form
+                };
+                WrongPair {
+                    rule: &asked.name,
+                    rules,
+                    shortest_rules,
+                    key_text: keyer.key(keyed_form).text.to_vec(),
+                    sides: [
+                        self.side(form.clone(), merge.captures.0),
+                        self.side(keeper, merge.captures.1),
+                    ],
+                    is_stable: merge.is_stable,
+                    is_near: None,
+                }
+            })
+            .collect()
+    }
+
+    fn side(&self, url: Vec<u8>, sighting: u32) -> WrongSide {
+        let catalog = self.basis.catalog;
+        let row = self.measured.seen.rows[sighting as usize];
+        let capture = catalog.capture(row);
+        let file_name = if capture.stated_file.is_empty() {
+            catalog.file_name(capture.locator.file)
+        } else {
+            capture.stated_file
+        };
+        WrongSide {
+            url,
+            digest: self.digest(row),
+            timestamp: capture.date,
+            locator: [
+                file_name,
+                b":",
+                capture.locator.offset.to_string().as_bytes(),
+            ]
+            .concat(),
+        }
+    }
+
+    /// The digest that counts for a row: of its end, decoded where that is known.
+    fn digest(&self, row: RowId) -> Option<Digest> {
+        let ends = self.basis.ends;
+        let payload = self
+            .basis
+            .catalog
+            .capture(ends.content(ends.page(row)))
+            .payload;
+        payload.decoded.or(payload.digest).or(payload.declared)
+    }
+
+    /// The base form of a URL.
+    fn form(&self, url: UrlId) -> Vec<u8> {
+        let row = self.measured.seen.keepers[url as usize];
+        let uri = self.basis.catalog.target_uri(row);
+        Keyer::new(self.basis.base).key(uri).text.to_vec()
+    }
+
+    fn domain(&self, domain: u32) -> &'a [u8] {
+        &self.measured.seen.domains[domain as usize]
+    }
+
+    /// What people and the summary are told.
+    pub(super) fn evaluated(&self, job: &Evaluation) -> Evaluated<'a> {
+        let policy_row = self.questions.policy_row;
+        Evaluated {
+            rows: self
+                .rows()
+                .map(|(asked, outcome)| (asked.name.as_str(), outcome))
+                .collect(),
+            policy_row,
+            base: label(&self.questions.base),
+            within_seconds: job.within,
+            boilerplate_max: job.thresholds.boilerplate_max,
+            thresholds: job.advice,
+            loss_max: job.loss_max,
+            table: &self.measured.table,
+            n_domains: self.measured.seen.domains.len(),
+            interactions: policy_row
+                .map(|row| self.interactions(&self.questions.rows[row].policy, row))
+                .unwrap_or_default(),
+        }
+    }
+
+    /// Which rules of the policy only work together, over all its merges.
+    fn interactions(&self, policy: &Policy, row: usize) -> Interactions {
+        let plan = policy.plan();
+        if matches!(plan.base, Base::Parity(_)) || bets(plan).len() < 2 {
+            return Interactions::default();
+        }
+        let classes: Vec<&[UrlId]> = self.measured.asked[row]
+            .classes
+            .iter()
+            .map(|(_, members)| members)
+            .collect();
+        let parts: Vec<Interactions> = classes
+            .par_chunks(BLOCK_CLASSES)
+            .map(|classes| self.interactions_of(plan, classes))
+            .collect();
+        let mut all = Interactions::default();
+        parts.into_iter().for_each(|part| all.join(part));
+        all
+    }
+
+    fn interactions_of(&self, plan: &Plan, classes: &[&[UrlId]]) -> Interactions {
+        let mut reasons = Reasons::new(plan);
+        let mut interactions = Interactions::default();
+        for members in classes {
+            let keeper = self.form(members[0]);
+            for url in &members[1..] {
+                let (_, explanation) = reasons.of(&self.form(*url), &keeper);
+                interactions.add(&explanation);
+            }
+        }
+        interactions
+    }
+}
