@@ -1000,3 +1000,51 @@ mod facts {
         }));
     }
 }
+
+#[test]
+fn thousands_of_everything_on_one_key_are_no_matter() {
+    let n = 30_000;
+    let url = |at: i64| format!("http://a/{at}");
+    let chain = (0..n).map(|at| redirect(&url(at), 1, 301, &url(at + 1)));
+    let hub = (0..n).map(|at| at_second(at, response("http://hub/", 0, 200)));
+    let sources = (0..n).map(|at| at_second(at, redirect("http://s/", 0, 301, "http://hub/")));
+    let revisits = (0..n).map(|at| {
+        let one_after_the_other = named(&format!("r{}", at + 1), revisit("http://hub/", 0, "x"));
+        Given {
+            refers_id: format!("r{at}"),
+            ..one_after_the_other
+        }
+    });
+    let round = (0..n).map(|at| {
+        redirect(
+            &format!("http://r/{at}"),
+            1,
+            302,
+            &format!("http://r/{}", (at + 1) % n),
+        )
+    });
+    let given: Vec<Given> = chain
+        .chain(hub)
+        .chain(sources)
+        .chain(revisits)
+        .chain(round)
+        .collect();
+    let catalog = catalog(&given);
+    let thresholds = Thresholds {
+        redirects_max: 29_999,
+        ..Thresholds::default()
+    };
+    let ends = Ends::of(&catalog, &thresholds);
+    let at =
+        |kind: i64, place: i64| outcome(&ends, usize::try_from(kind * n + place).expect("a row"));
+    assert_eq!(at(0, 0), "redirect 1, not from 29999 redirect-outside");
+    assert_eq!(at(2, 77), "redirect 30077, end 30077");
+    assert_eq!(at(3, 0), "-, itself dangling");
+    assert_eq!(at(3, 29_999), "revisit 119998, end 90000");
+    assert_eq!(at(4, 5), "-, loop redirect-loop");
+    assert_eq!(ends.figures().loops, 1);
+}
+
+fn at_second(seconds: i64, given: Given) -> Given {
+    at(0, seconds, given)
+}
