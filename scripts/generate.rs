@@ -33,7 +33,11 @@ struct Flags {
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
 
-    /// Store records as they are, not in gzip members
+    /// Store in gzip members: a record each, or 3,000 lines each [default for warc]
+    #[arg(long, conflicts_with = "plain")]
+    gzip: bool,
+
+    /// Store as it is [default for cdx and cdxj]
     #[arg(long)]
     plain: bool,
 
@@ -126,10 +130,10 @@ fn run(flags: Flags) -> io::Result<()> {
             OutFormat::Cdx => Format::Cdx,
             OutFormat::Cdxj => Format::Cdxj,
         },
-        storage: if flags.plain {
-            Storage::Plain
-        } else {
-            Storage::Gzip
+        storage: match flags.format {
+            _ if flags.plain => Storage::Plain,
+            OutFormat::Cdx | OutFormat::Cdxj if !flags.gzip => Storage::Plain,
+            _ => Storage::Gzip,
         },
         name: flags.name,
         median: flags.median,

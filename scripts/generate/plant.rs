@@ -1,7 +1,7 @@
 //! Pairs of URLs that exactly one rule of the catalogue makes one, each pair on a domain of its own.
 
 use super::capture::{Capture, Role};
-use super::scene::Stage;
+use super::stage::Stage;
 
 /// `--plant RULE=RIGHT,WRONG,UNVERIFIABLE`.
 #[derive(Clone, Debug)]

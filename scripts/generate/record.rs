@@ -333,7 +333,7 @@ fn encode(content: &[u8], coding: Coding) -> Vec<u8> {
 }
 
 /// One gzip member, without a time. zlib-rs gives the same bytes on every processor.
-fn gzip(content: &[u8]) -> Vec<u8> {
+pub(crate) fn gzip(content: &[u8]) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::new(6));
     encoder.write_all(content).expect("it writes to memory");
     encoder.finish().expect("it writes to memory")

@@ -1,33 +1,11 @@
 //! Scenes: small stories of a few captures each, whose truth is known because nothing else touches their URLs.
 
-use super::capture::{
-    Capture, Coding, Declared, Framing, Kind, Original, Role, Says, Truth, Wholeness,
-};
-use super::random::Random;
-use super::text::{Body, Press};
+use super::capture::{Capture, Coding, Declared, Framing, Kind, Original, Role, Says, Wholeness};
+use super::spelling;
+use super::stage::{Evidence, Stage};
+use super::text::Body;
 
 const HOUR: i64 = 3_600;
-/// 2024-05-01T00:00:00Z.
-const START: i64 = 1_714_521_600;
-
-/// Which scenes an output can tell: an index has no bodies, so what only a body shows is left out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Evidence {
-    Bodies,
-    Declared,
-}
-
-/// What scenes are made with; counts what must be new each time.
-#[derive(Debug)]
-pub(crate) struct Stage<'p> {
-    pub(crate) random: Random,
-    press: &'p Press,
-    median: u32,
-    evidence: Evidence,
-    next_class: u64,
-    next_body: u64,
-    next_scene: u64,
-}
 
 type Scene = fn(&mut Stage<'_>) -> Vec<Capture>;
 
@@ -60,19 +38,7 @@ const OF_BODIES: [(usize, Scene); 5] = [
     (8, declared_oddly),
 ];
 
-impl<'p> Stage<'p> {
-    pub(crate) fn new(random: Random, press: &'p Press, median: u32, evidence: Evidence) -> Self {
-        Self {
-            random,
-            press,
-            median,
-            evidence,
-            next_class: 0,
-            next_body: 0,
-            next_scene: 0,
-        }
-    }
-
+impl Stage<'_> {
     /// How many different scenes there are.
     pub(crate) const N_SCENES: usize = OF_ALL.len() + OF_BODIES.len();
 
@@ -104,101 +70,6 @@ impl<'p> Stage<'p> {
             }
         }
         single(self)
-    }
-
-    /// The start of the next scene: crawls go on for as long as they are large.
-    pub(crate) fn now(&mut self) -> i64 {
-        self.next_scene += 1;
-        START + i64::try_from(self.next_scene).unwrap_or(0)
-    }
-
-    pub(crate) fn class(&mut self) -> u64 {
-        self.next_class += 1;
-        self.next_class
-    }
-
-    pub(crate) fn page(&mut self) -> Body {
-        self.next_body += 1;
-        Body::Page(self.next_body, self.random.lognormal(self.median))
-    }
-
-    pub(crate) fn notice(&mut self) -> Body {
-        self.next_body += 1;
-        Body::Notice(self.next_body)
-    }
-
-    /// A site; a thousand captures have some twenty, with `www` or without.
-    fn host(&mut self) -> String {
-        let n_sites = 20 + usize::try_from(self.next_scene / 50).unwrap_or(0);
-        let site = self.random.below(n_sites);
-        match site % 3 {
-            0 => format!("site{site}.example"),
-            1 => format!("www.site{site}.example"),
-            _ => format!("news.site{site}.example:8080"),
-        }
-    }
-
-    /// A path that no other scene has, with a `-` in it to be spelled another way.
-    pub(crate) fn path(&mut self) -> String {
-        let word = self.press.word(&mut self.random).to_owned();
-        let section = self.press.word(&mut self.random);
-        format!("/{section}/{word}-{}", self.next_scene)
-    }
-
-    fn url(&mut self) -> String {
-        let scheme = if self.random.chance(0.7) {
-            "https"
-        } else {
-            "http"
-        };
-        let query = match self.random.below(5) {
-            0 => format!("?id={}", self.next_scene),
-            1 => "?view=full&lang=en".to_owned(),
-            _ => ".html".to_owned(),
-        };
-        format!("{scheme}://{}{}{query}", self.host(), self.path())
-    }
-
-    /// A page's capture, in some framing. Its page is its body.
-    pub(crate) fn capture(&mut self, url: String, class: u64, time: i64, body: Body) -> Capture {
-        let framing = match self.random.below(100) {
-            0..4 => Framing::Chunked,
-            4..6 => Framing::ChunkedDigestOverRaw,
-            _ => Framing::Length,
-        };
-        Capture {
-            url,
-            time,
-            kind: Kind::Response,
-            status: 200,
-            location: None,
-            body,
-            coding: Coding::Identity,
-            framing,
-            declared: Declared::Sha1,
-            posted: None,
-            wholeness: Wholeness::Whole,
-            truth: Truth {
-                class,
-                page: body.id(),
-                role: Some(Role::Unique),
-                planted: String::new(),
-            },
-        }
-    }
-
-    /// A capture of a new page at a new URL.
-    fn fresh(&mut self) -> Capture {
-        let time = self.now();
-        let (url, class, body) = (self.url(), self.class(), self.page());
-        self.capture(url, class, time, body)
-    }
-
-    /// Some hours, a few days at most, and never the same twice.
-    fn later(&mut self, time: i64, n: usize) -> i64 {
-        let hours = i64::try_from(self.random.below(40)).unwrap_or(0);
-        let n = i64::try_from(n).unwrap_or(0);
-        time + (n * 48 + hours) * HOUR + n
     }
 }
 
@@ -251,35 +122,11 @@ fn spellings(stage: &mut Stage<'_>) -> Vec<Capture> {
     let mut captures = vec![first.clone()];
     for n in 1..2 + stage.random.below(3) {
         let time = stage.later(first.time, n);
-        let url = spell(&first.url, stage.random.below(SPELLINGS));
+        let url = spelling::spell(&first.url, stage.random.below(spelling::WAYS));
         captures.push(stage.capture(url, first.truth.class, time, first.body));
     }
     cast(&mut captures, Role::Duplicate, "spelling");
     captures
-}
-
-const SPELLINGS: usize = 9;
-
-/// Another way to write `url`, which has a scheme, a host, a path with a `-` in it and no fragment.
-fn spell(url: &str, way: usize) -> String {
-    let (scheme, rest) = url.split_once("://").unwrap_or(("http", url));
-    let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
-    let default_port = match (scheme, host.contains(':')) {
-        ("https", false) => ":443",
-        ("http", false) => ":80",
-        _ => "",
-    };
-    match way {
-        0 => format!("{}://{host}/{path}", scheme.to_ascii_uppercase()),
-        1 => format!("{scheme}://{}/{path}", host.to_ascii_uppercase()),
-        2 => format!("{scheme}://{host}{default_port}/{path}"),
-        3 => format!("{scheme}://{host}/{path}#section-2"),
-        4 => format!("{scheme}://{host}/./{path}"),
-        5 => format!("{scheme}://{host}/old/../{path}"),
-        6 => format!("{scheme}://{host}/{}", path.replacen('-', "%2D", 1)),
-        7 => format!("{scheme}://{host}/{}", path.replacen('-', "%2d", 1)),
-        _ => format!("{scheme}:\\\\{host}\\{path}"),
-    }
 }
 
 /// One page under other URLs, on the same site and others.
@@ -301,18 +148,7 @@ fn copies(stage: &mut Stage<'_>) -> Vec<Capture> {
 fn near_miss(stage: &mut Stage<'_>) -> Vec<Capture> {
     let time = stage.now();
     let (host, path) = (stage.host(), stage.path());
-    let (one, other) = match stage.random.below(10) {
-        0 => (path.clone(), format!("{path}/")),
-        1 => (path.clone(), path.to_ascii_uppercase()),
-        2 => (path.clone(), format!("/{path}")),
-        3 => (path.clone(), format!("{path}?")),
-        4 => (format!("{path}?a=1&b=2"), format!("{path}?b=2&a=1")),
-        5 => (format!("{path}/"), format!("{path}/index.html")),
-        6 => (format!("{path}/x"), format!("{path}%2Fx")),
-        7 => (format!("{path}?id=7"), format!("{path}?id=07")),
-        8 => (format!("{path}?q=a+b"), format!("{path}?q=a%20b")),
-        _ => (path.clone(), format!("{path};jsessionid=0123456789abcdef")),
-    };
+    let (one, other) = spelling::near_miss(&path, stage.random.below(spelling::NEAR_MISSES));
     let mut captures = Vec::new();
     for (n, path) in [one, other].into_iter().enumerate() {
         let (class, body, time) = (stage.class(), stage.page(), stage.later(time, n));
@@ -473,8 +309,7 @@ fn other_protocol(stage: &mut Stage<'_>) -> Vec<Capture> {
         format!("dns:host{}.example", stage.next_scene),
         stage.class(),
     );
-    stage.next_body += 1;
-    let body = Body::Line(stage.next_body);
+    let body = stage.line();
     let mut capture = stage.capture(url, class, time, body);
     capture.framing = Framing::Length;
     capture.status = 0;

@@ -92,7 +92,7 @@ fn sample_data_is_what_the_generator_makes() {
     check_sample("damaged.warc.gz", &damaged.archive);
     let rules = make(&Options {
         format: Format::Cdxj,
-        median: 20_000,
+        storage: Storage::Plain,
         plants: vec![
             plant("www=www", 30, 2, 0),
             plant("trailing-slash=drop", 24, 3, 1),
@@ -132,9 +132,10 @@ fn reports_agree_with_the_truth_row_by_row() {
             fetches: Fetches::Twice,
             ..everything.clone()
         });
-        for format in [Format::Cdx, Format::Cdxj] {
+        for (format, storage) in [(Format::Cdx, Storage::Plain), (Format::Cdxj, Storage::Gzip)] {
             check_truth(&Options {
                 format,
+                storage,
                 ..everything.clone()
             });
         }
@@ -162,6 +163,7 @@ fn an_archive_with_its_own_indexes_reports_as_without() {
 fn a_rate_is_the_share_of_wrong_pairs() {
     let made = make(&Options {
         format: Format::Cdx,
+        storage: Storage::Plain,
         rates: vec![Rate {
             rule: "www=www".to_owned(),
             wrong: 0.2,
