@@ -257,7 +257,7 @@ impl Fields {
 
     /// Takes a line without its LF.
     fn take_line(&mut self, raw: &[u8]) -> Line {
-        let line = raw.strip_suffix(b"\r").unwrap_or(raw);
+        let line = without_returns(raw);
         self.n_lines += 1;
         if self.n_lines > 1 && line.is_empty() {
             self.has_lf_lines |= raw.is_empty();
@@ -394,6 +394,14 @@ impl Fields {
     }
 }
 
+/// A line without its CR, of which there may be two: a file that passed through a text-mode copy.
+fn without_returns(mut line: &[u8]) -> &[u8] {
+    while let [rest @ .., b'\r'] = line {
+        line = rest;
+    }
+    line
+}
+
 /// Without the `<>` around it, where both are there.
 pub(super) fn unbracketed(value: &[u8]) -> &[u8] {
     value
@@ -472,6 +480,15 @@ mod tests {
     }
 
     #[test]
+    fn reads_lines_that_end_in_two_returns() {
+        check(
+            b"HEAD\r\r\na: 1\r\r\n\r\r\n",
+            Step::Ended(17),
+            [b"1", b"", b""],
+        );
+    }
+
+    #[test]
     fn refuses_what_does_not_start_as_a_head() {
         check(b"NONE\n\n", Step::NotHead(5), [b"", b"", b""]);
     }
@@ -482,7 +499,7 @@ mod tests {
         check(b"HEAD\na: 1\nlonHEAD/\na: 2\n\n", at, [b"1", b"", b""]);
         let at = Step::Restarts { taken: 19, at: 8 };
         check(b"HEAD\na: HEAD/\na: 2\n\n", at, [b"HEAD/", b"", b""]);
-        let end = Step::Ended(29);
+        let end = Step::Ended(28);
         check(
             b"HEAD\na: HEAD/\nlong-name: 2\n\n",
             end,

@@ -4,6 +4,7 @@ mod architecture;
 mod archives;
 mod catalog;
 mod cli;
+mod damage;
 mod ends;
 mod ends_twin;
 mod evaluate;

@@ -105,49 +105,46 @@ impl Reader<'_> {
     /// The record ends with the tail, which ends before `position`.
     fn end_tail(&mut self, position: u64, sink: &mut impl FnMut(Event<'_>)) {
         let n_tail = self.tail.bytes().len();
-        let block_end = position - n_tail as u64;
-        let mut fault = self.open.fault;
-        let (n_separators, n_shifted) = match self.tail.verdict(&self.hold) {
+        let verdict = self.tail.verdict(&self.hold);
+        if verdict == Verdict::Wrong && self.tail.bytes().iter().any(|byte| *byte != 0) {
+            // The block's own last bytes are NULs or line ends.
+            self.open.fault = Some(TOO_SMALL);
+            let tail = std::mem::take(&mut self.tail);
+            self.feed(tail.bytes());
+            return self.end_endless(position, IsCut::No, sink);
+        }
+        let (n_separators, n_shifted) = match verdict {
             Verdict::Whole(n) => (n, 0),
             Verdict::Shifted(n) => {
-                fault = Some(TOO_LARGE);
+                self.open.fault = Some(TOO_LARGE);
                 (4 - n, n)
             }
+            // The block was found to end at the next record, so its last bytes are the two line ends.
+            Verdict::Bare(n) if self.open.fault.is_some() => (n, self.hold.n_separators()),
             Verdict::Bare(n) => {
-                let is_swallowed = fault == Some(TOO_LARGE) && self.hold.n_separators() > 0;
-                if !is_swallowed {
-                    sink(Event::Warning(Warning::RecordSpacing));
-                }
-                (
-                    n,
-                    if is_swallowed {
-                        self.hold.n_separators()
-                    } else {
-                        0
-                    },
-                )
+                sink(Event::Warning(Warning::RecordSpacing));
+                (n, 0)
             }
             Verdict::Wrong => (0, 0),
         };
-        warn_of_filler(&self.tail.bytes()[n_separators.min(n_tail)..], sink);
+        warn_of_filler(&self.tail.bytes()[n_separators..], sink);
         self.release(n_shifted);
+        let fault = self.open.fault;
         let is_whole = fault.is_none() || self.framing == Framing::Members && n_shifted > 0;
         let is_cut = if is_whole { IsCut::No } else { IsCut::Yes };
-        let end = block_end + n_separators.min(n_tail) as u64;
+        let end = position - (n_tail - n_separators) as u64;
         self.end_record(end, is_cut, sink);
         if let Some(what) = fault {
-            let length = self.stored_length(position - self.open.start);
-            self.emit_damage(self.open.offset, length, what.to_owned(), sink);
+            self.emit_fault(position, what, sink);
         }
     }
 
     /// A block of unknown length ends before `position`.
     fn end_endless(&mut self, position: u64, is_cut: IsCut, sink: &mut impl FnMut(Event<'_>)) {
-        let n_separators = self.hold.n_separators();
-        let n_block = self.body.n_block() + self.hold.held().len() as u64;
-        let is_empty =
-            n_block == 0 || self.hold.held().iter().all(|byte| is_filler(*byte)) && n_block <= 4;
-        self.release(n_separators);
+        let held = self.hold.held();
+        let n_block = self.body.n_block() + held.len() as u64;
+        let is_empty = n_block <= 4 && held.iter().all(|byte| is_filler(*byte));
+        self.release(self.hold.n_separators());
         if self.open.fault == Some(MISSING) && is_empty {
             return self.end_record(position, IsCut::No, sink);
         }
@@ -156,9 +153,13 @@ impl Reader<'_> {
             Framing::Members => is_cut,
         };
         self.end_record(position, is_cut, sink);
-        let what = self.open.fault.unwrap_or(UNUSABLE).to_owned();
+        self.emit_fault(position, self.open.fault.unwrap_or(UNUSABLE), sink);
+    }
+
+    /// The record that ended before `position` is damaged as a whole.
+    fn emit_fault(&self, position: u64, what: &str, sink: &mut impl FnMut(Event<'_>)) {
         let length = self.stored_length(position - self.open.start);
-        self.emit_damage(self.open.offset, length, what, sink);
+        self.emit_damage(self.open.offset, length, what.to_owned(), sink);
     }
 
     /// The input, or the member, ends here.
@@ -204,8 +205,7 @@ impl Reader<'_> {
             IsCut::No => TOO_LARGE,
             IsCut::Yes => "a record is cut short",
         };
-        let length = self.stored_length(self.position - self.open.start);
-        self.emit_damage(self.open.offset, length, what.to_owned(), sink);
+        self.emit_fault(self.position, what, sink);
     }
 
     fn feed(&mut self, bytes: &[u8]) {

@@ -59,7 +59,7 @@ const LENGTH_MAX: u64 = 1 << 60;
 pub(super) enum Length {
     /// So many bytes.
     Stated(u64),
-    /// There is no such field.
+    /// There is no such field, or an empty one.
     Missing,
     /// No number, a negative one, or an absurd one.
     Unusable,
@@ -126,11 +126,10 @@ impl Header {
     }
 
     pub(super) fn length(&self) -> Length {
-        if !self.fields.has(CONTENT_LENGTH) {
-            return Length::Missing;
-        }
-        match number(self.fields.get(CONTENT_LENGTH)) {
+        let text = self.fields.get(CONTENT_LENGTH);
+        match number(text) {
             Some(length) if length < LENGTH_MAX => Length::Stated(length),
+            None if text.is_empty() => Length::Missing,
             _ => Length::Unusable,
         }
     }
@@ -335,7 +334,7 @@ mod tests {
             ("Content-Length: 9223372036854775808", Length::Unusable),
             ("Content-Length: 99999999999999999999999", Length::Unusable),
             ("Content-Length: five", Length::Unusable),
-            ("Content-Length:", Length::Unusable),
+            ("Content-Length:", Length::Missing),
             ("Content-Length: 5\r\nContent-Length: 6", Length::Stated(5)),
             ("X: y", Length::Missing),
         ] {

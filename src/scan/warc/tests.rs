@@ -283,6 +283,26 @@ fn goes_on_at_the_next_record_where_a_length_lies() {
 }
 
 #[test]
+fn takes_nuls_at_the_end_of_a_block_for_a_part_of_it() {
+    let b = response("b", "200 OK", b"more");
+    let block = http("200 OK", b"body\0\0");
+    for less in [1, 2] {
+        let a = lying(
+            "response",
+            &uri("a"),
+            &(block.len() - less).to_string(),
+            &block,
+        );
+        members(&[&a, &b], "r a:6 !0+? end1 r b:4 end1");
+        let lost = a.len();
+        plain_in_pieces(
+            &[&a[..], &b].concat(),
+            &format!("r a:Cut:6 !0+{lost} r b:4"),
+        );
+    }
+}
+
+#[test]
 fn names_what_belongs_to_no_record() {
     let a = response("a", "200 OK", b"body");
     let n = a.len();
