@@ -10,6 +10,7 @@ mod ends_twin;
 mod evaluate;
 mod evaluate_naive;
 mod expect;
+mod faults;
 mod generated;
 mod given;
 mod groups;
