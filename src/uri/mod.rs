@@ -6,6 +6,7 @@
 pub mod parity;
 
 mod bets;
+mod bridge;
 mod core;
 mod dots;
 mod fast;
@@ -17,10 +18,13 @@ mod query;
 mod reference;
 mod skeleton;
 mod table;
+mod trace;
 
+pub use bridge::bridges;
 pub use normalizer::{Masks, Normalized, Normalizer};
 pub use reference::resolve;
 pub use skeleton::skeleton_hash;
+pub use trace::{Step, components, trace};
 
 use parts::Parts;
 
