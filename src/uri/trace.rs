@@ -133,10 +133,7 @@ impl Pieces {
             n_slashes.min(2)
         };
         let (slashes, behind) = behind.split_at(n_slashes);
-        let end = behind
-            .iter()
-            .position(is_slash)
-            .unwrap_or(behind.len());
+        let end = behind.iter().position(is_slash).unwrap_or(behind.len());
         let (authority, path) = behind.split_at(end);
         let (userinfo, host_port) = split_userinfo(authority);
         let (host, port) = split_port(host_port);
