@@ -36,7 +36,8 @@ pub(super) struct Members {
     closers: Vec<u8>,
 }
 
-const BROKEN: &str = "broken JSON";
+/// What is wrong with a line that stops short, among others.
+pub(super) const BROKEN: &str = "broken JSON";
 
 impl Members {
     /// Hands each member of the object `json` to `on`, in the order written.

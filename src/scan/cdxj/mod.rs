@@ -120,7 +120,9 @@ impl Parse for Parser {
         };
         match read(parts, members) {
             Ok(statement) => statement.emit(line.place, scratch, sink),
-            Err(_) if !line.is_terminated => sink(line.place.damage("incomplete last line")),
+            Err(json::BROKEN) if !line.is_terminated => {
+                sink(line.place.damage("incomplete last line"))
+            }
             Err(what) => sink(line.place.damage(what)),
         }
     }
@@ -299,6 +301,14 @@ mod tests {
             assert_eq!(found.len(), 1, "{found:?}");
             assert!(found[0].starts_with("line 1: "), "{found:?}");
         }
+        check(
+            br#"com,a)/ 20240501120000 {"url": "http://a.com/"#,
+            &["line 1: incomplete last line"],
+        );
+        check(
+            br#"com,a)/ 20240501120000 {"mime": "text/html"}"#,
+            &["line 1: no url in the line"],
+        );
     }
 
     #[test]
