@@ -2,35 +2,37 @@
 //!
 //! ```text
 //! scheme   "http://" or "https://", lower case                        else decline
-//! host     blocks of 16: first byte that is not a-z 0-9 - .           must be '/' or a plain port
+//! host     first byte that is not a-z 0-9 - .                         must be '/' or a plain port
 //!          last label is no number, or the host is dotted decimals    else decline
-//! path     blocks of 16: mask of bytes that need a look; of each set bit:
+//! path     a mask of 32 bytes that need a look; of each set bit:
 //!            '?'            go on as query
 //!            '#'            cut here
-//!            '%'            must be an escape that stays, in upper case
 //!            '=' '|' '~'    are in the mask because a range is cheaper than an exact set
 //!            other, "/."    decline
-//! query    the same with its own mask; '&' is in it, to see whether a parameter signs the URL
+//!          a mask of '%': all must be escapes that stay, in upper case
+//! query    the same with its own mask; a mask of '&', to see whether a parameter signs the URL
 //! ```
 //!
 //! To decline is always right: the core takes over, and it alone knows what the steps do. So nothing
 //! here changes a byte, and whatever is accepted is a slice of the input.
+//!
+//! @@TRICKS@@
 
 use wide::{CmpEq, CmpGt, i8x16};
 
-use crate::uri::table::{UNRESERVED, escape_at, is};
+use crate::uri::table::{HEXDIG, UNRESERVED, hex_value, is};
 use crate::uri::{host, query};
 
-/// Bytes that are looked at together.
+/// Bytes that are compared at once.
 const LANES: usize = 16;
+/// Bytes that one mask is about.
+const BLOCK: usize = 2 * LANES;
 
 /// A URL that is its own key, up to its fragment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Found {
     /// Where the fragment, or the input, ends.
     pub(crate) len: usize,
-    /// Whether a fragment follows.
-    pub(crate) has_fragment: bool,
     /// Whether the query has a signature parameter.
     pub(crate) is_signed: bool,
 }
@@ -47,49 +49,54 @@ pub(crate) enum Quote {
 /// Finds out whether `input` is an http URL that is its own key; `None` is no verdict.
 #[inline]
 pub(crate) fn scan(input: &[u8], quote: Quote) -> Option<Found> {
-    let start = match input {
-        [b'h', b't', b't', b'p', b':', b'/', b'/', ..] => 7,
-        [b'h', b't', b't', b'p', b's', b':', b'/', b'/', ..] => 8,
-        _ => return None,
+    let start = if input.starts_with(b"https://") {
+        8
+    } else if input.starts_with(b"http://") {
+        7
+    } else {
+        return None;
     };
-    // A block may start one byte before its place.
-    if input.len() <= LANES {
+    // A short input is continued with bytes that need no look.
+    let padded;
+    let text = if input.len() > BLOCK {
+        input
+    } else {
+        padded = pad(input);
+        &padded[..]
+    };
+    let path = authority(input, text, start)?;
+    let end = path_end(input, text, path)?;
+    let (len, is_signed) = match input.get(end) {
+        Some(b'?') => query_end(input, text, end + 1, quote)?,
+        _ => (end, false),
+    };
+    if len < input.len() && !is_plain_fragment(&input[len..]) {
         return None;
     }
-    let path = authority(input, start)?;
-    let (at, delimiter) = path_end(input, path)?;
-    let (len, is_signed) = match delimiter {
-        Delimiter::Query => query_end(input, at + 1, quote)?,
-        Delimiter::Other => (at, false),
-    };
-    Some(Found {
-        len,
-        has_fragment: len < input.len(),
-        is_signed,
-    })
+    Some(Found { len, is_signed })
 }
 
-/// What ends a path.
-enum Delimiter {
-    Query,
-    /// A fragment, or the end.
-    Other,
+/// At least one block more than `input`, which is no longer than one.
+fn pad(input: &[u8]) -> [u8; 2 * BLOCK] {
+    let mut padded = [b'a'; 2 * BLOCK];
+    padded[..input.len()].copy_from_slice(input);
+    padded
 }
 
 /// Where the path starts, if the authority that starts at `start` stands as it should.
 #[inline]
-fn authority(input: &[u8], start: usize) -> Option<usize> {
+fn authority(input: &[u8], text: &[u8], start: usize) -> Option<usize> {
     let mut at = start;
     let end = loop {
-        if at >= input.len() {
-            return None;
-        }
-        let block = Block::at(input, at);
-        let others = block.mask(not_host(block.bytes));
+        let block = Block::at(text, at);
+        let others = block.mask(not_host);
         if others != 0 {
             break at + others.trailing_zeros() as usize;
         }
         at += block.len;
+        if at >= input.len() {
+            return None;
+        }
     };
     let host = &input[start..end];
     // Only a digit, or a letter of a hex number, ends a number.
@@ -97,7 +104,7 @@ fn authority(input: &[u8], start: usize) -> Option<usize> {
     if may_be_number && host::ends_in_number(host) && !host::is_dotted_decimal(host) {
         return None;
     }
-    match input.get(end)? {
+    match input[end] {
         b'/' => Some(end),
         b':' => port_end(input, end + 1, start),
         _ => None,
@@ -118,77 +125,137 @@ fn port_end(input: &[u8], from: usize, scheme_end: usize) -> Option<usize> {
     (is_kept && port != default && rest[len] == b'/').then_some(from + len)
 }
 
-/// Where the path that starts at `start` ends, if it stands as it should.
+/// Where the path that starts at `start` ends, at a `?`, a `#` or the end, if it stands as it should.
 #[inline]
-fn path_end(input: &[u8], start: usize) -> Option<(usize, Delimiter)> {
+fn path_end(input: &[u8], text: &[u8], start: usize) -> Option<usize> {
     let mut at = start;
     while at < input.len() {
-        let block = Block::at(input, at);
-        // The byte before the path is always there: the scheme is.
-        let before = Block::at_with(input, at - 1, block.shift);
-        let mut looks = block.mask(path_looks(block.bytes, before));
+        let block = Block::at(text, at);
+        let mut looks = block.mask(path_looks);
+        let mut escapes = block.mask(|bytes, _| bytes.cmp_eq(splat(b'%')));
+        let mut end = None;
         while looks != 0 {
             let look = at + looks.trailing_zeros() as usize;
             match input[look] {
-                b'?' => return Some((look, Delimiter::Query)),
-                b'#' => return fragment(input, look).map(|at| (at, Delimiter::Other)),
-                b'%' if stays(input, look) => {}
-                b'=' | b'|' | b'~' => {}
+                b'?' | b'#' => {
+                    end = Some(look);
+                    // Only what stands before it is path.
+                    escapes &= lowest(looks) - 1;
+                    break;
+                }
+                b'=' | b'|' | b'~' => looks ^= lowest(looks),
                 _ => return None,
             }
-            looks &= looks - 1;
+        }
+        if escapes != 0 && !all_stay(input, at, escapes) {
+            return None;
+        }
+        if end.is_some() {
+            return end;
         }
         at += block.len;
     }
-    Some((input.len(), Delimiter::Other))
+    Some(input.len())
 }
 
 /// Where the query that starts at `start` ends, and whether it signs, if it stands as it should.
 #[inline]
-fn query_end(input: &[u8], start: usize, quote: Quote) -> Option<(usize, bool)> {
+fn query_end(input: &[u8], text: &[u8], start: usize, quote: Quote) -> Option<(usize, bool)> {
     let mut at = start;
+    let mut end = input.len();
     let mut may_sign = query::may_sign(&input[start..]);
-    while at < input.len() {
-        let block = Block::at(input, at);
-        let mut looks = block.mask(query_looks(block.bytes));
+    while at < end {
+        let block = Block::at(text, at);
+        let mut looks = block.mask(query_looks);
+        let mut escapes = block.mask(|bytes, _| bytes.cmp_eq(splat(b'%')));
+        let mut delimiters = block.mask(|bytes, _| bytes.cmp_eq(splat(b'&')));
         while looks != 0 {
             let look = at + looks.trailing_zeros() as usize;
             match input[look] {
-                b'&' => may_sign |= query::may_sign(&input[look + 1..]),
                 b'#' => {
-                    let end = fragment(input, look)?;
-                    return Some((end, may_sign && query::is_signed(&input[start..end])));
+                    end = look;
+                    escapes &= lowest(looks) - 1;
+                    delimiters &= lowest(looks) - 1;
+                    break;
                 }
-                b'%' if stays(input, look) => {}
-                b'$' => {}
-                b'\'' if quote == Quote::Kept => {}
+                b'\'' if quote == Quote::Kept => looks ^= lowest(looks),
                 _ => return None,
             }
-            looks &= looks - 1;
+        }
+        if escapes != 0 && !all_stay(input, at, escapes) {
+            return None;
+        }
+        while delimiters != 0 {
+            let param = at + delimiters.trailing_zeros() as usize + 1;
+            may_sign |= query::may_sign(&input[param..]);
+            delimiters ^= lowest(delimiters);
         }
         at += block.len;
     }
-    Some((input.len(), may_sign && query::is_signed(&input[start..])))
+    Some((end, may_sign && query::is_signed(&input[start..end])))
 }
 
-/// The place of a fragment without bytes that are trimmed.
+/// Whether a fragment has no bytes that are trimmed.
 #[cold]
-fn fragment(input: &[u8], at: usize) -> Option<usize> {
-    input[at..].iter().all(|byte| *byte > b' ').then_some(at)
+fn is_plain_fragment(fragment: &[u8]) -> bool {
+    fragment.iter().all(|byte| *byte > b' ')
 }
 
-/// Whether the escape at `at` is one, and stays as it is.
+/// Whether the `%` at these places behind `at` are escapes, and stay as they are.
 #[inline]
-fn stays(input: &[u8], at: usize) -> bool {
-    let escape = &input[at..];
-    escape_at(escape).is_some_and(|byte| {
-        !is(byte, UNRESERVED) && !escape[1].is_ascii_lowercase() && !escape[2].is_ascii_lowercase()
-    })
+fn all_stay(input: &[u8], at: usize, mut escapes: u32) -> bool {
+    let mut stay = true;
+    while escapes != 0 {
+        let digits = at + escapes.trailing_zeros() as usize + 1;
+        let Some(&[high, low]) = input.get(digits..digits + 2) else {
+            return false;
+        };
+        stay &= STAYING[usize::from(high)] & NIBBLE[usize::from(low)] != 0;
+        escapes ^= lowest(escapes);
+    }
+    stay
 }
 
-/// Sixteen bytes of the input. Where fewer are left, the last sixteen, and the mask is shifted.
+/// By the first digit of an escape: the second digits with which it stays, as bits.
+const STAYING: [u16; 256] = {
+    let mut table = [0; 256];
+    let mut escape = 0u8;
+    loop {
+        if !is(escape, UNRESERVED) {
+            table[crate::uri::table::HEX_UPPER[(escape >> 4) as usize] as usize] |=
+                1 << (escape & 15);
+        }
+        if escape == u8::MAX {
+            break table;
+        }
+        escape += 1;
+    }
+};
+
+/// By the second digit of an escape: its bit; none for digits in lower case and other bytes.
+const NIBBLE: [u16; 256] = {
+    let mut table = [0; 256];
+    let mut digit = 0u8;
+    while digit < 0x80 {
+        if is(digit, HEXDIG) && !digit.is_ascii_lowercase() {
+            table[digit as usize] = 1 << hex_value(digit);
+        }
+        digit += 1;
+    }
+    table
+};
+
+/// The lowest set bit.
+#[inline]
+fn lowest(mask: u32) -> u32 {
+    mask & mask.wrapping_neg()
+}
+
+/// Thirty-two bytes of a text. Where fewer are left, the last thirty-two.
 struct Block {
-    bytes: i8x16,
+    halves: [i8x16; 2],
+    /// The byte before each.
+    before: [i8x16; 2],
     /// How many bytes at the front were looked at before.
     shift: usize,
     /// How many bytes behind them are there.
@@ -197,32 +264,34 @@ struct Block {
 
 impl Block {
     #[inline]
-    fn at(input: &[u8], at: usize) -> Self {
-        let start = at.min(input.len() - LANES);
+    fn at(text: &[u8], at: usize) -> Self {
+        let low = at.min(text.len() - BLOCK);
+        let window: &[u8; BLOCK + 1] = text[low - 1..]
+            .first_chunk()
+            .expect("a block and one byte are there");
         Self {
-            bytes: load(input, start),
-            shift: at - start,
-            len: start + LANES - at,
+            halves: [load(window, 1), load(window, 1 + LANES)],
+            before: [load(window, 0), load(window, LANES)],
+            shift: at - low,
+            len: low + BLOCK - at,
         }
     }
 
-    /// Sixteen bytes at `at`, moved as a block of this shift is.
+    /// The bytes that `looks` finds, as bits from the place of the block on. It sees each byte, and
+    /// the one before.
     #[inline]
-    fn at_with(input: &[u8], at: usize, shift: usize) -> i8x16 {
-        load(input, at - shift)
-    }
-
-    #[inline]
-    fn mask(&self, looks: i8x16) -> u32 {
-        looks.move_mask().cast_unsigned() >> self.shift
+    fn mask(&self, looks: impl Fn(i8x16, i8x16) -> i8x16) -> u32 {
+        let low = bits(looks(self.halves[0], self.before[0]));
+        let high = bits(looks(self.halves[1], self.before[1]));
+        (low | high << LANES) >> self.shift
     }
 }
 
 #[inline]
-fn load(input: &[u8], start: usize) -> i8x16 {
-    let bytes: [u8; LANES] = input[start..start + LANES]
-        .try_into()
-        .expect("the slice is as long as a block");
+fn load(window: &[u8; BLOCK + 1], start: usize) -> i8x16 {
+    let bytes: &[u8; LANES] = window[start..]
+        .first_chunk()
+        .expect("a half of the window starts there");
     i8x16::from(bytes.map(u8::cast_signed))
 }
 
@@ -231,36 +300,43 @@ fn splat(byte: u8) -> i8x16 {
     i8x16::splat(byte.cast_signed())
 }
 
-/// Lanes that are not `a-z`, `0-9`, `-` or `.`. Signed: bytes from 0x80 are below all of them.
 #[inline]
-fn not_host(bytes: i8x16) -> i8x16 {
-    let letter = bytes.cmp_gt(splat(b'a' - 1)) & splat(b'z' + 1).cmp_gt(bytes);
-    let digit = bytes.cmp_gt(splat(b'-' - 1)) & splat(b'9' + 1).cmp_gt(bytes);
-    let slash = bytes.cmp_eq(splat(b'/'));
-    !(letter | digit) | slash
+fn bits(lanes: i8x16) -> u32 {
+    lanes.move_mask().cast_unsigned()
 }
 
-/// Lanes of a path that need a look: C0, space, `"` `#` `%` `<` `=` `>` `?` `\` `^` `` ` ``, from `{`
+/// Lanes that are not `a-z`, `0-9`, `-` or `.`.
+#[inline]
+fn not_host(bytes: i8x16, _before: i8x16) -> i8x16 {
+    let slash = bytes.cmp_eq(splat(b'/'));
+    (outside(bytes, b'a', b'z') & outside(bytes, b'-', b'9')) | slash
+}
+
+/// Lanes that are below `first` or above `last`: moved so that `first` is the least signed number.
+#[inline]
+fn outside(bytes: i8x16, first: u8, last: u8) -> i8x16 {
+    let offset = 0x80u8.wrapping_sub(first);
+    (bytes + splat(offset)).cmp_gt(splat(last.wrapping_add(offset)))
+}
+
+/// Lanes of a path that need a look: C0, space, `"` `#` `<` `=` `>` `?` `\` `^` `` ` ``, from `{`
 /// on, from 0x80 on, and a `.` behind a `/`.
 #[inline]
 fn path_looks(bytes: i8x16, before: i8x16) -> i8x16 {
     let dot = bytes.cmp_eq(splat(b'.')) & before.cmp_eq(splat(b'/'));
-    !bytes.cmp_gt(splat(b' '))
-        | bytes.cmp_gt(splat(b'z'))
+    outside(bytes, b'!', b'z')
         | (bytes & splat(0xFE)).cmp_eq(splat(b'"'))
-        | bytes.cmp_eq(splat(b'%'))
         | (bytes & splat(0xFC)).cmp_eq(splat(b'<'))
         | (bytes & splat(0xFD)).cmp_eq(splat(b'\\'))
         | bytes.cmp_eq(splat(b'`'))
         | dot
 }
 
-/// Lanes of a query that need a look: C0, space, `"` `#` `$` `%` `&` `'` `<` `>`, from 0x7F on.
+/// Lanes of a query that need a look: C0, space, `"` `#` `'` `<` `>`, from 0x7F on.
 #[inline]
-fn query_looks(bytes: i8x16) -> i8x16 {
-    !bytes.cmp_gt(splat(b' '))
-        | bytes.cmp_eq(splat(0x7F))
+fn query_looks(bytes: i8x16, _before: i8x16) -> i8x16 {
+    outside(bytes, b'!', b'~')
+        | bytes.cmp_eq(splat(b'\''))
         | (bytes & splat(0xFE)).cmp_eq(splat(b'"'))
-        | (bytes & splat(0xFC)).cmp_eq(splat(b'$'))
         | (bytes & splat(0xFD)).cmp_eq(splat(b'<'))
 }

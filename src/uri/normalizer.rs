@@ -262,7 +262,7 @@ fn canonical<'a>(plan: &Plan, input: &'a [u8]) -> Option<Normalized<'a>> {
         return None;
     }
     let mut fired = RuleSet::EMPTY;
-    if found.has_fragment {
+    if found.len < input.len() {
         fired.insert(Rule::Fragment);
     }
     Some(Normalized {

@@ -99,17 +99,34 @@ pub(crate) fn is_signed(query: &[u8]) -> bool {
     })
 }
 
-/// A cheap no for most parameters: how the names of [`SIGNATURE`] start, or an escape.
+/// A cheap no for most parameters: the first two letters of [`SIGNATURE`], or escapes of them.
 #[inline]
 pub(crate) fn may_sign(param: &[u8]) -> bool {
-    let [first, second, ..] = *param else {
-        return false;
-    };
-    match [first | 0x20, second | 0x20] {
-        [b's', b'i'] | [b'h', b'm'] | [b'x', b'-'] | [b'k', b'e'] => true,
-        [first, second] => first == b'%' || second == b'%',
+    match param {
+        [first, second, ..] => {
+            SIGNATURE_START[0][usize::from(*first)] & SIGNATURE_START[1][usize::from(*second)] != 0
+        }
+        _ => false,
     }
 }
+
+/// By first and by second letter: the names of [`SIGNATURE`] that have it there, as bits.
+const SIGNATURE_START: [[u8; 256]; 2] = {
+    let mut table = [[0; 256]; 2];
+    let mut name = 0;
+    while name < SIGNATURE.len() {
+        let mut place = 0;
+        while place < 2 {
+            let letter = SIGNATURE[name].as_bytes()[place];
+            table[place][letter as usize] |= 1 << name;
+            table[place][letter.to_ascii_uppercase() as usize] |= 1 << name;
+            table[place][b'%' as usize] |= 1 << name;
+            place += 1;
+        }
+        name += 1;
+    }
+    table
+};
 
 fn names_lower(own: &str, name: &[u8]) -> bool {
     is_named(
