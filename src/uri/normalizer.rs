@@ -74,13 +74,30 @@ impl Normalizer {
     #[inline]
     pub fn normalize<'a>(&'a mut self, plan: &Plan, input: &'a [u8]) -> Normalized<'a> {
         match canonical(plan, input) {
-            Some(normalized) if !has_bets(plan) => normalized,
-            Some(normalized) => {
-                self.text.clear();
-                self.text.extend_from_slice(normalized.text);
-                self.bet(plan, input, normalized)
+            Some(normalized) if !has_bets(plan) && !normalized.fired.contains(Rule::PathEmpty) => {
+                normalized
             }
+            Some(normalized) => self.complete(plan, input, normalized),
             None => self.normalize_slowly(plan, input),
+        }
+    }
+
+    /// Gives a canonical URL its path, if it has none, and runs the bets.
+    fn complete<'a>(
+        &'a mut self,
+        plan: &Plan,
+        input: &'a [u8],
+        facts: Normalized<'a>,
+    ) -> Normalized<'a> {
+        self.text.clear();
+        self.text.extend_from_slice(facts.text);
+        if facts.fired.contains(Rule::PathEmpty) {
+            self.text.push(b'/');
+        }
+        if has_bets(plan) {
+            self.bet(plan, input, facts)
+        } else {
+            self.finish(input, facts)
         }
     }
 
@@ -265,13 +282,16 @@ fn canonical<'a>(plan: &Plan, input: &'a [u8]) -> Option<Normalized<'a>> {
     if found.len < input.len() {
         fired.insert(Rule::Fragment);
     }
+    if found.path == fast::Path::Absent {
+        fired.insert(Rule::PathEmpty);
+    }
     Some(Normalized {
         text,
         kind: Kind::Http,
         fired,
         is_route,
         has_credentials: false,
-        is_signed: found.is_signed,
+        is_signed: found.query == fast::Query::Signed,
         in_scope: plan.scope.is_none() || in_scope(plan, Kind::Http, &Parts::of(text)),
     })
 }

@@ -110,9 +110,11 @@ pub(crate) fn may_sign(param: &[u8]) -> bool {
     }
 }
 
-/// By first and by second letter: the names of [`SIGNATURE`] that have it there, as bits.
+/// By first and by second letter: the names of [`SIGNATURE`] that have it there, as bits, and one more
+/// for an escape in the first place, whatever follows.
 const SIGNATURE_START: [[u8; 256]; 2] = {
-    let mut table = [[0; 256]; 2];
+    const ESCAPED: u8 = 1 << SIGNATURE.len();
+    let mut table = [[0; 256], [ESCAPED; 256]];
     let mut name = 0;
     while name < SIGNATURE.len() {
         let mut place = 0;
@@ -120,11 +122,12 @@ const SIGNATURE_START: [[u8; 256]; 2] = {
             let letter = SIGNATURE[name].as_bytes()[place];
             table[place][letter as usize] |= 1 << name;
             table[place][letter.to_ascii_uppercase() as usize] |= 1 << name;
-            table[place][b'%' as usize] |= 1 << name;
             place += 1;
         }
+        table[1][b'%' as usize] |= 1 << name;
         name += 1;
     }
+    table[0][b'%' as usize] = ESCAPED;
     table
 };
 
