@@ -9,11 +9,12 @@ use super::job::{Reading, Talk};
 use super::plan::{self, Access, Origin, Plan};
 use super::read::{self, Read};
 use super::urls::UrlFacts;
-use super::{figures, segments};
+use super::{figures, keys, segments};
 use crate::capture::{Damage, FileId, Warning};
 use crate::catalog::methods::Requests;
 use crate::catalog::{Catalog, RecordStarts, index, methods};
 use crate::group::{Ends, Groups, Thresholds, Urls};
+use crate::keyset::KeySet;
 use crate::policy::Policy;
 use crate::report::{self, Input, Loss, Progress, Summary};
 use crate::{Error, Result};
@@ -61,6 +62,11 @@ impl Archive {
     #[must_use]
     pub fn catalog(&self) -> &Catalog {
         &self.catalog
+    }
+
+    /// Flags every capture whose key is in one of `sets`.
+    pub fn mark_seen(&mut self, sets: &[KeySet]) {
+        keys::mark_seen(&mut self.catalog, sets);
     }
 
     /// What was lost or skipped; the first hundred.

@@ -5,6 +5,7 @@ mod collect;
 pub mod evaluate;
 mod figures;
 mod job;
+mod keys;
 mod listing;
 pub mod plan;
 mod read;

@@ -1,11 +1,12 @@
 //! The main job from flags to outputs.
 
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use super::archive::Archive;
 use super::job::{FailOn, Job, Outcome, Reading, ReportPlan};
 use super::listing::{self, Sources};
-use super::{figures, plan};
+use super::{figures, keys, plan};
 use crate::capture::Warning;
 use crate::group::{Groups, Role};
 use crate::policy::Policy;
@@ -19,25 +20,20 @@ use crate::{Error, Result};
 /// No input could be read, an output cannot be written, the policy is invalid, or the run was interrupted.
 pub fn run(job: &Job) -> Result<Outcome> {
     let start = Instant::now();
-    let policy = Policy::load(&job.policy)?;
-    let targets: Vec<&Target> = job
-        .report
-        .iter()
-        .map(|report| &report.target)
-        .chain(&job.summaries)
-        .collect();
     report::remove_on_signals()?;
     fault::watch(|error| report::end_with(&error))?;
+    let policy = Policy::load(&job.policy)?;
+    let seen = keys::open(&job.keys_in, policy.id())?;
     in_pool(&job.reading, || {
         let inputs = plan::inputs(&job.reading.inputs);
-        report::refuse_overwriting(
-            &targets,
-            inputs.inputs.iter().map(|input| input.path.as_path()),
-        )?;
+        job.refuse_overwriting(&inputs)?;
         let report = job.report.as_ref().map(create).transpose()?;
         let people = People::new(job.talk.verbosity, job.talk.color);
-        let archive = Archive::read(&inputs, &policy, &job.reading, job.talk)?;
+        let mut archive = Archive::read(&inputs, &policy, &job.reading, job.talk)?;
         people.name_losses(archive.losses(), archive.n_losses());
+        if !seen.is_empty() {
+            archive.mark_seen(&seen);
+        }
         let groups = archive.group(&policy, &job.thresholds);
         let mut summary = Summary::new(command(), policy.id());
         summary.set_thresholds(&job.thresholds, figures::digests_name(job.reading.digests));
@@ -46,24 +42,59 @@ pub fn run(job: &Job) -> Result<Outcome> {
         summary
             .warnings
             .insert(Warning::Dangling.code(), groups.counts().dangling);
+        let sources = Sources {
+            catalog: archive.catalog(),
+            groups: &groups,
+            policy: &policy,
+        };
+        let mut outputs = job.write(sources, report, &mut summary)?;
+        summary.set_cost(start, report::peak_anonymous());
+        for target in &job.summaries {
+            outputs.push(summary.write(target)?);
+        }
+        report::publish(outputs)?;
+        people.conclude(&summary);
+        Ok(outcome(job, &archive, &groups))
+    })
+}
+
+impl Job {
+    /// No output may be an input, whatever it is read for, or another output.
+    fn refuse_overwriting(&self, inputs: &plan::Plan) -> Result<()> {
+        let keys_out = self.keys_out.clone().map(Target::from);
+        let reports = self.report.iter().map(|report| &report.target);
+        let targets: Vec<&Target> = reports.chain(&self.summaries).chain(&keys_out).collect();
+        let archives = inputs.inputs.iter().map(|input| input.path.as_path());
+        let others = self
+            .keys_in
+            .iter()
+            .map(PathBuf::as_path)
+            .chain([Path::new(&self.policy)]);
+        report::refuse_overwriting(&targets, archives.chain(others))
+    }
+
+    /// Writes report and key set.
+    fn write(
+        &self,
+        sources: Sources<'_>,
+        report: Option<Report>,
+        summary: &mut Summary,
+    ) -> Result<Vec<Finished>> {
         let mut outputs = Vec::new();
-        if let (Some(plan), Some(mut report)) = (&job.report, report) {
-            let sources = Sources {
-                catalog: archive.catalog(),
-                groups: &groups,
-                policy: &policy,
-            };
+        if let (Some(plan), Some(mut report)) = (&self.report, report) {
             listing::write(sources, plan.listing, &lines(plan), &mut report)?;
             let (finished, rows) = report.finish()?;
             summary.add_output(&finished, rows);
             outputs.push(finished);
         }
-        summary.set_cost(start, report::peak_anonymous());
-        write_summaries(job, &summary, &mut outputs)?;
-        report::publish(outputs)?;
-        people.conclude(&summary);
-        Ok(outcome(job, &archive, &groups))
-    })
+        if let Some(path) = &self.keys_out {
+            let target = Target::from(path.clone());
+            let (finished, n_keys) = keys::write(sources.catalog, sources.policy.id(), &target)?;
+            summary.add_output(&finished, n_keys);
+            outputs.push(finished);
+        }
+        Ok(outputs)
+    }
 }
 
 /// The report's output, created before anything is read: a folder that cannot be written to is no surprise at the end.
@@ -73,13 +104,6 @@ fn create(plan: &ReportPlan) -> Result<Report> {
 
 fn lines(plan: &ReportPlan) -> Lines {
     Lines::new(plan.format, plan.escape)
-}
-
-fn write_summaries(job: &Job, summary: &Summary, outputs: &mut Vec<Finished>) -> Result<()> {
-    for target in &job.summaries {
-        outputs.push(summary.write(target)?);
-    }
-    Ok(())
 }
 
 fn outcome(job: &Job, archive: &Archive, groups: &Groups) -> Outcome {

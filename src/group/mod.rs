@@ -119,6 +119,7 @@ impl Groups {
         let keys = place::place_urls(basis, &mut places);
         place::judge(basis, &ways, urls, &mut places);
         drop(ways);
+        place::judge_seen(catalog, &mut places);
         let passes = Passes {
             keys,
             redundant: cost::redundant(basis, &mut places),

@@ -6,7 +6,7 @@ use super::keeper::is_success;
 use super::page::{PageContent, Paged};
 use super::way::Ways;
 use super::{Basis, Conflict, Conflicts, Role, Urls};
-use crate::catalog::RowId;
+use crate::catalog::{Catalog, RowFlags, RowId};
 use crate::key::ComparisonKey;
 use rayon::prelude::*;
 
@@ -177,4 +177,13 @@ pub(super) fn judge(basis: Basis<'_>, ways: &Ways, urls: &Urls<'_>, places: &mut
                 place.conflicts.insert(Conflict::ContentDiffers);
             }
         });
+}
+
+/// A capture whose key an earlier run holds is not unique, though it stands alone here: same key, and no content to judge by.
+pub(super) fn judge_seen(catalog: &Catalog, places: &mut [Place]) {
+    for (place, row) in places.iter_mut().zip(catalog.rows()) {
+        if place.role == Role::Unique && row.flags.contains(RowFlags::SEEN_BEFORE) {
+            place.role = Role::Unjudged;
+        }
+    }
 }

@@ -15,6 +15,7 @@ mod generated;
 mod given;
 mod groups;
 mod indexes;
+mod keysets;
 mod laws;
 mod mutations;
 mod naive_ends;
