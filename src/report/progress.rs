@@ -122,7 +122,7 @@ impl Face {
 
 fn bar(n_bytes: u64) -> ProgressBar {
     let style = ProgressStyle::with_template(
-        "{bar:30} {percent:>3} % of {total_bytes} · {bytes_per_sec} · {msg} · {eta} left",
+        "{bar:20} {percent:>3} % of {total_bytes} · {bytes_per_sec} · {msg} · {eta} left",
     )
     .expect("the template is a constant");
     ProgressBar::with_draw_target(Some(n_bytes), ProgressDrawTarget::stderr()).with_style(style)

@@ -7,9 +7,11 @@ use std::fs::{self, File};
 use std::io::{self, IsTerminal, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+use signal_hook::consts::signal::{
+    SIGALRM, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGXCPU, SIGXFSZ,
+};
 use signal_hook::iterator::Signals;
 
 use super::people::print_error;
@@ -32,17 +34,21 @@ fn registry() -> MutexGuard<'static, Registry> {
     REGISTRY.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// From now on SIGINT, SIGTERM, SIGQUIT and SIGHUP remove the temporary files and exit with 130.
+/// Signals that end a process which knows nothing of them.
+const ENDING: [i32; 7] = [SIGINT, SIGTERM, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU];
+
+/// From now on a signal that ends a process removes the temporary files and exits with 130. A limit on the size of
+/// files is a write that fails, as on a full disk.
 ///
 /// # Errors
 /// The system refuses to install a handler or to start its thread.
 pub fn remove_on_signals() -> Result<()> {
     let failed = |source: io::Error| Error::failed(format!("cannot handle signals: {source}"));
-    let mut signals = vec![SIGINT, SIGTERM, SIGQUIT];
+    signal_hook::flag::register(SIGXFSZ, Arc::default()).map_err(failed)?;
+    let mut signals = Signals::new(ENDING).map_err(failed)?;
     if !is_hangup_ignored() {
-        signals.push(SIGHUP);
+        signals.add_signal(SIGHUP).map_err(failed)?;
     }
-    let mut signals = Signals::new(signals).map_err(failed)?;
     std::thread::Builder::new()
         .name("signals".into())
         .spawn(move || {

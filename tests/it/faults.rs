@@ -193,6 +193,27 @@ fn a_full_disk_is_1_and_named() {
 }
 
 #[test]
+fn a_limit_on_file_sizes_is_as_a_full_disk() {
+    let scene = Scene::new();
+    scene.put("many.warc", &archive(&vec!["http://example.org/"; 100]));
+    let binary = env!("CARGO_BIN_EXE_dedupe");
+    let script = format!("ulimit -f 1; exec {binary} --in many.warc --report r.csv");
+    let mut shell = Command::new("sh");
+    let output = shell
+        .args(["-c", &script])
+        .current_dir(scene.folder.path())
+        .output()
+        .expect("sh runs");
+    let ended = Ended {
+        status: output.status,
+        stdout: output.stdout,
+        stderr: String::from_utf8(output.stderr).expect("messages are UTF-8"),
+    };
+    ended.check(1, &["r.csv"]);
+    assert_eq!(scene.names(), ["good.warc", "many.warc"]);
+}
+
+#[test]
 fn a_missing_folder_for_the_report_is_1_and_named() {
     let scene = Scene::new();
     scene
@@ -301,7 +322,7 @@ fn names_that_are_not_utf8_are_read_and_written() {
 
 #[test]
 fn a_signal_leaves_no_file_and_is_130() {
-    for signal in ["INT", "TERM", "HUP", "QUIT"] {
+    for signal in ["INT", "TERM", "QUIT", "USR1"] {
         let scene = Scene::new();
         let args = ["--in", "-", "--report", "r.csv", "--summary", "s.json"];
         let mut child = scene
