@@ -15,6 +15,7 @@ pub use row::{Row, RowFlags, RowId};
 pub use starts::RecordStarts;
 
 use std::cmp::Ordering;
+use std::sync::Arc;
 
 use crate::capture::{Capture, FileId, Method, Timestamp};
 use crate::key::{ComparisonKey, Kind};
@@ -118,7 +119,8 @@ struct Asked {
 /// All captures of a run.
 #[derive(Debug, Default)]
 pub struct Catalog {
-    rows: Vec<Row>,
+    /// Shared with what is read off them later; changed only before that.
+    rows: Arc<Vec<Row>>,
     spool: Spool,
     files: Vec<Vec<u8>>,
     /// Rows that were not asked for with GET.
@@ -138,7 +140,7 @@ impl Catalog {
     /// Appends a batch; batches must come in input order.
     pub fn append(&mut self, batch: Batch) {
         let base = self.spool.append(batch.spool);
-        self.rows.extend(batch.rows.into_iter().map(|row| Row {
+        Arc::make_mut(&mut self.rows).extend(batch.rows.into_iter().map(|row| Row {
             text: row.text + base,
             ..row
         }));
@@ -162,6 +164,12 @@ impl Catalog {
         &self.rows
     }
 
+    /// The same, for what outlives a borrow of the catalog.
+    #[must_use]
+    pub fn shared_rows(&self) -> Arc<Vec<Row>> {
+        Arc::clone(&self.rows)
+    }
+
     /// One row.
     #[must_use]
     pub fn row(&self, id: RowId) -> &Row {
@@ -170,7 +178,7 @@ impl Catalog {
 
     /// One row, to be changed (method keys, segments).
     pub fn row_mut(&mut self, id: RowId) -> &mut Row {
-        &mut self.rows[id.index()]
+        &mut Arc::make_mut(&mut self.rows)[id.index()]
     }
 
     /// The ids of all rows, in input order.
@@ -257,7 +265,7 @@ impl Catalog {
 
     /// Makes `key` (which covers method and request body) the key of a row; its URL key is kept.
     pub fn set_method_key(&mut self, id: RowId, key: ComparisonKey) {
-        let row = &mut self.rows[id.index()];
+        let row = &mut Arc::make_mut(&mut self.rows)[id.index()];
         self.asked.entry(id).or_insert(Asked {
             url_key: row.key,
             method: None,
@@ -276,7 +284,7 @@ impl Catalog {
             asked.body_hash = method.body_hash;
         }
         if method.name == b"HEAD" {
-            self.rows[id.index()].flags.insert(RowFlags::HEAD);
+            self.row_mut(id).flags.insert(RowFlags::HEAD);
         }
     }
 
@@ -289,18 +297,19 @@ impl Catalog {
     /// Keeps only the rows that `is_kept` admits. Row ids change.
     fn retain(&mut self, is_kept: impl Fn(RowId) -> bool) {
         let mut asked = hashbrown::HashMap::new();
+        let rows = Arc::make_mut(&mut self.rows);
         let mut kept = 0;
-        for id in self.ids() {
+        for id in (0..rows.len()).map(RowId::from_index) {
             if !is_kept(id) {
                 continue;
             }
-            self.rows[kept] = self.rows[id.index()];
+            rows[kept] = rows[id.index()];
             if let Some(one) = self.asked.remove(&id) {
                 asked.insert(RowId::from_index(kept), one);
             }
             kept += 1;
         }
-        self.rows.truncate(kept);
+        rows.truncate(kept);
         self.asked = asked;
     }
 
@@ -316,7 +325,10 @@ impl Catalog {
     /// Puts the only capture of `batch` in the place of a row, whose locator stays.
     pub fn replace(&mut self, id: RowId, batch: Batch) {
         let base = self.spool.append(batch.spool);
-        let (Some(new), old) = (batch.rows.into_iter().next(), &mut self.rows[id.index()]) else {
+        let (Some(new), old) = (
+            batch.rows.into_iter().next(),
+            &mut Arc::make_mut(&mut self.rows)[id.index()],
+        ) else {
             return;
         };
         *old = Row {

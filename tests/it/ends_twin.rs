@@ -148,7 +148,7 @@ fn agree(given: &[Given], thresholds: &Thresholds) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 3000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 1500, failure_persistence: None, ..ProptestConfig::default() })]
     #[test]
     fn on_captures_of_all_kinds(
         given in prop::collection::vec(capture(), 1..12),

@@ -11,8 +11,10 @@ mod redirects;
 mod revisits;
 mod subset;
 
+use std::sync::Arc;
+
 use super::fate::{Conflict, Conflicts, End, Evidence, Thresholds};
-use crate::catalog::{Catalog, RowFlags, RowId};
+use crate::catalog::{Catalog, Row, RowFlags, RowId};
 use chains::{Chains, Parts};
 use facts::Payloads;
 use revisits::Revisits;
@@ -81,7 +83,8 @@ pub struct Figures {
 /// The ends of all captures of a catalog.
 #[derive(Debug)]
 pub struct Ends {
-    facts: Vec<Facts>,
+    rows: Arc<Vec<Row>>,
+    payloads: Payloads,
     revisits: Revisits,
     chains: Chains,
     figures: Figures,
@@ -93,10 +96,6 @@ impl Ends {
     pub fn of(catalog: &Catalog, thresholds: &Thresholds) -> Self {
         let payloads = Payloads::of(catalog);
         let revisits = Revisits::of(catalog, &payloads);
-        let facts = catalog
-            .ids()
-            .map(|row| resolved_facts(catalog, &payloads, &revisits, row))
-            .collect();
         let chains = Chains::of(Parts {
             catalog,
             thresholds,
@@ -104,7 +103,8 @@ impl Ends {
         });
         let figures = Figures::of(catalog, &revisits, &chains);
         Self {
-            facts,
+            rows: catalog.shared_rows(),
+            payloads,
             revisits,
             chains,
             figures,
@@ -146,7 +146,13 @@ impl Ends {
     /// The row's facts after its own revisit reference is resolved (redirects are not followed).
     #[must_use]
     pub fn facts(&self, row: RowId) -> Facts {
-        self.facts[row.index()]
+        let facts = self.payloads.facts(self.fixed(self.content(row)));
+        let is_head = self.fixed(row).flags.contains(RowFlags::HEAD);
+        Facts {
+            status: self.fixed(self.head(row)).status,
+            is_usable: facts.is_usable && !is_head,
+            ..facts
+        }
     }
 
     /// The capture whose payload, digests, `payload_bytes` and mime are the row's: its original if it is a revisit, else itself.
@@ -174,6 +180,10 @@ impl Ends {
     pub fn is_dangling(&self, row: RowId) -> bool {
         let found = self.revisits.get(row);
         found.is_some_and(|found| found.original.is_none())
+    }
+
+    fn fixed(&self, row: RowId) -> &Row {
+        &self.rows[row.index()]
     }
 
     /// Figures for the summary.
@@ -210,22 +220,5 @@ impl Figures {
             }
         }
         figures
-    }
-}
-
-/// The facts of a row; of a revisit, those of its original under the status of its head.
-fn resolved_facts(
-    catalog: &Catalog,
-    payloads: &Payloads,
-    revisits: &Revisits,
-    row: RowId,
-) -> Facts {
-    let content = revisits.get(row).map_or(row, |found| found.content);
-    let facts = payloads.facts(catalog.row(content));
-    let is_head = catalog.row(row).flags.contains(RowFlags::HEAD);
-    Facts {
-        status: revisits.status(catalog, row),
-        is_usable: facts.is_usable && !is_head,
-        ..facts
     }
 }
