@@ -21,6 +21,7 @@ mod mutations;
 mod naive_ends;
 mod oracle;
 mod parity;
+mod policies;
 mod report;
 mod segments;
 mod shared;
