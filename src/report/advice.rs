@@ -101,7 +101,7 @@ impl Evaluated<'_> {
 
     fn notes(&self) -> Vec<&'static str> {
         let soft = (self.table.n_stable() == 0)
-            .then_some("no URL was seen twice with one content: every wrong merge is soft evidence, for the page may have changed");
+            .then_some("no URL was fetched again and stayed the same: every wrong merge is soft evidence, for the page may have changed");
         NOTES.into_iter().chain(soft).collect()
     }
 
@@ -159,15 +159,18 @@ impl Evaluated<'_> {
     }
 
     fn verdicts(&self) -> String {
+        let merges = |outcome: &Outcome| outcome.merges.total().merged > 0;
         let of = |advice: Advice| {
             let names: Vec<&str> = self
                 .rows
                 .iter()
-                .filter(|(_, outcome)| outcome.advice == advice)
+                .filter(|(_, outcome)| outcome.advice == advice && merges(outcome))
                 .map(|(name, _)| *name)
                 .collect();
             (!names.is_empty()).then(|| format!("{} {}", advice.name(), named(&names)))
         };
+        let n_idle = self.rows.iter().filter(|row| !merges(row.1)).count();
+        let idle = (n_idle > 0).then(|| format!("{n_idle} that merge nothing"));
         let verdicts: Vec<String> = [
             Advice::Adopt,
             Advice::AdoptPerHost,
@@ -176,6 +179,7 @@ impl Evaluated<'_> {
         ]
         .into_iter()
         .filter_map(of)
+        .chain(idle)
         .collect();
         verdicts.join("; ")
     }
@@ -218,7 +222,7 @@ impl Evaluated<'_> {
                 (sum.0 + total.wrong, sum.1 + total.wrong_stable)
             });
         if self.table.n_stable() == 0 {
-            return "soft: no URL was seen twice, so a wrong merge may be a page that changed"
+            return "soft: no URL was fetched again and stayed the same, so a wrong merge may be a page that changed"
                 .to_owned();
         }
         let shares = self.table.noise.overall;

@@ -16,6 +16,7 @@ mod parts;
 mod percent;
 mod query;
 mod reference;
+mod screen;
 mod skeleton;
 mod table;
 mod trace;
@@ -23,6 +24,7 @@ mod trace;
 pub use bridge::bridges;
 pub use normalizer::{Masks, Normalized, Normalizer};
 pub use reference::resolve;
+pub use screen::bets_possible;
 pub use skeleton::skeleton_hash;
 pub use trace::{Step, components, trace};
 

@@ -8,6 +8,7 @@ mod damage;
 mod ends;
 mod ends_twin;
 mod evaluate;
+mod evaluate_command;
 mod evaluate_naive;
 mod expect;
 mod faults;

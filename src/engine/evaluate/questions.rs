@@ -1,7 +1,6 @@
 //! What is asked: rules alone, the policy, the policy without each rule, and against another one; and the
 //! keys that each gives.
 
-use hashbrown::HashMap;
 use rayon::prelude::*;
 
 use super::sightings::Seen;
@@ -10,7 +9,7 @@ use crate::evaluate::{Classes, Fired, Question, UrlId, by_key};
 use crate::key::{ComparisonKey, Keyer};
 use crate::policy::plan::{Base, Bets, Plan};
 use crate::policy::{Policy, Rule, RuleSet, Tier};
-use crate::{Error, Result};
+use crate::{Error, Result, uri};
 
 /// URLs that one thread keys at a time.
 const BLOCK_URLS: usize = 1 << 14;
@@ -88,29 +87,51 @@ impl Questions {
     /// Keys all URLs under everything that is asked.
     pub(super) fn classes(&self, seen: &Seen, catalog: &Catalog) -> Vec<Question> {
         let order = by_key(&seen.urls);
+        let policies = self.policies();
         let texts = Texts {
             seen,
             catalog,
             base: &self.base,
+            policies: &policies,
         };
-        let mut known: HashMap<u128, Question> = HashMap::new();
+        let answers: Vec<Question> = texts
+            .fired()
+            .into_par_iter()
+            .zip(&policies)
+            .map(|(fired, policy)| match policy.plan().base {
+                Base::Parity(_) => texts.parity(policy, &order),
+                _ => texts.question(fired, &order),
+            })
+            .collect();
+        let of = |policy: &Policy| {
+            let known = policies
+                .iter()
+                .position(|known| known.plan() == policy.plan());
+            &answers[known.expect("all policies were asked for")]
+        };
         self.rows
             .iter()
-            .map(|row| {
-                let mut of = |policy: &Policy| {
-                    let fresh = || texts.question(policy, &order);
-                    known.entry(plan_hash(policy)).or_insert_with(fresh).clone()
-                };
-                let question = of(&row.policy);
-                match &row.against {
-                    Some(other) => Question {
-                        except: Some(of(other).classes),
-                        ..question
-                    },
-                    None => question,
-                }
+            .map(|row| Question {
+                except: row.against.as_ref().map(|other| of(other).classes.clone()),
+                ..of(&row.policy).clone()
             })
             .collect()
+    }
+
+    /// All policies that make keys, each once.
+    fn policies(&self) -> Vec<&Policy> {
+        let mut policies: Vec<&Policy> = Vec::new();
+        for row in &self.rows {
+            for policy in [Some(&row.policy), row.against.as_ref()]
+                .into_iter()
+                .flatten()
+            {
+                if !policies.iter().any(|known| known.plan() == policy.plan()) {
+                    policies.push(policy);
+                }
+            }
+        }
+        policies
     }
 }
 
@@ -131,18 +152,11 @@ struct Texts<'a> {
     seen: &'a Seen,
     catalog: &'a Catalog,
     base: &'a Policy,
+    policies: &'a [&'a Policy],
 }
 
 impl Texts<'_> {
-    fn question(self, policy: &Policy, order: &[UrlId]) -> Question {
-        if matches!(policy.plan().base, Base::Parity(_)) {
-            return self.parity(policy, order);
-        }
-        let urls: Vec<UrlId> = (0..).take(self.seen.urls.len()).collect();
-        let fired: Vec<Fired> = urls
-            .par_chunks(BLOCK_URLS)
-            .flat_map_iter(|urls| self.fired(policy, urls))
-            .collect();
+    fn question(self, fired: Vec<Fired>, order: &[UrlId]) -> Question {
         let is_apart = |row: &&Fired| row.key == apart(self.seen.urls[row.url as usize].key);
         let n_apart = fired.iter().filter(is_apart).count();
         Question {
@@ -153,23 +167,55 @@ impl Texts<'_> {
         }
     }
 
-    /// The URLs that a bet of `policy` changes, and those out of its scope, which join nothing.
-    fn fired(self, policy: &Policy, urls: &[UrlId]) -> Vec<Fired> {
-        let (mut base, mut keyer) = (Keyer::new(self.base), Keyer::new(policy));
-        urls.iter()
-            .filter_map(|url| {
-                let row = self.seen.keepers[*url as usize];
-                let form = base.key(self.catalog.target_uri(row)).text;
+    /// For each policy the URLs that its bets change, and those out of its scope, which join nothing:
+    /// one pass over the URLs for all.
+    fn fired(self) -> Vec<Vec<Fired>> {
+        let urls: Vec<UrlId> = (0..).take(self.seen.urls.len()).collect();
+        let blocks: Vec<Vec<Vec<Fired>>> = urls
+            .par_chunks(BLOCK_URLS)
+            .map(|urls| self.fired_in(urls))
+            .collect();
+        let mut fired = vec![Vec::new(); self.policies.len()];
+        for block in blocks {
+            for (all, of_block) in fired.iter_mut().zip(block) {
+                all.extend(of_block);
+            }
+        }
+        fired
+    }
+
+    fn fired_in(self, urls: &[UrlId]) -> Vec<Vec<Fired>> {
+        let mut base = Keyer::new(self.base);
+        let mut asked: Vec<(Keyer<'_>, RuleSet, Vec<Fired>)> = self
+            .policies
+            .iter()
+            .map(|policy| (Keyer::new(policy), bets(policy.plan()), Vec::new()))
+            .collect();
+        for &url in urls {
+            let row = self.seen.keepers[url as usize];
+            let form = base.key(self.catalog.target_uri(row)).text;
+            let possible = uri::bets_possible(form);
+            for (keyer, bets, fired) in &mut asked {
+                let has_scope = keyer.policy().plan().scope.is_some();
+                if bets.intersection(possible).is_empty() && !has_scope {
+                    continue;
+                }
                 let keyed = keyer.key(form);
                 let has_fired = !keyed.fired.intersection(RuleSet::bets()).is_empty();
-                let key = match (keyed.in_scope, has_fired) {
-                    (false, _) => apart(self.seen.urls[*url as usize].key),
-                    (true, true) => keyed.key,
-                    (true, false) => return None,
-                };
-                Some(Fired { key, url: *url })
-            })
-            .collect()
+                match (keyed.in_scope, has_fired) {
+                    (false, _) => fired.push(Fired {
+                        key: apart(self.seen.urls[url as usize].key),
+                        url,
+                    }),
+                    (true, true) => fired.push(Fired {
+                        key: keyed.key,
+                        url,
+                    }),
+                    (true, false) => {}
+                }
+            }
+        }
+        asked.into_iter().map(|(_, _, fired)| fired).collect()
     }
 
     fn parity(self, policy: &Policy, order: &[UrlId]) -> Question {
@@ -305,12 +351,4 @@ fn comparison(policy: &Policy, other: &Policy) -> Asked {
 /// `name@version`.
 pub(super) fn label(policy: &Policy) -> String {
     format!("{}@{}", policy.id().name, policy.id().version)
-}
-
-/// Policies of equal plans give equal keys; a plan is asked for twice where policies are compared.
-fn plan_hash(policy: &Policy) -> u128 {
-    use std::hash::{Hash, Hasher};
-    let mut hash = xxhash_rust::xxh3::Xxh3::new();
-    policy.plan().hash(&mut hash);
-    u128::from(hash.finish())
 }

@@ -1,0 +1,385 @@
+//! `dedupe evaluate` from index lines to cells.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::{Command, Output};
+
+/// A capture: URL, 14-digit date, status, digest (`-` for none), redirect target (`-` for none).
+type Line = (&'static str, &'static str, u16, char, &'static str);
+
+/// A row of a table by column.
+type Cells = BTreeMap<String, String>;
+
+const DAY_1: &str = "20240501120000";
+const DAY_2: &str = "20240502120000";
+const DAY_90: &str = "20240730120000";
+
+/// Runs the command on CDX lines in `folder`.
+fn evaluate(folder: &Path, lines: &[Line], flags: &[&str]) -> Output {
+    let mut cdx = " CDX N b a m s k r M S V g\n".to_owned();
+    for (offset, (url, date, status, digest, to)) in lines.iter().enumerate() {
+        let digest = match digest {
+            '-' => "-".to_owned(),
+            letter => letter.to_string().repeat(32),
+        };
+        cdx += &format!(
+            "- {date} {url} text/html {status} {digest} {to} - 100 {} a.warc.gz\n",
+            offset * 100
+        );
+    }
+    std::fs::write(folder.join("a.cdx"), cdx).expect("a temporary folder is writable");
+    Command::new(env!("CARGO_BIN_EXE_dedupe"))
+        .args(["evaluate", "--in", "a.cdx"])
+        .args(flags)
+        .current_dir(folder)
+        .output()
+        .expect("the binary runs")
+}
+
+/// The rows of `rules.csv`.
+fn rows(lines: &[Line], flags: &[&str]) -> Vec<Cells> {
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let flags = [&["--report", "-"], flags].concat();
+    let output = evaluate(folder.path(), lines, &flags);
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    cells(&output.stdout)
+}
+
+fn cells(csv: &[u8]) -> Vec<Cells> {
+    let text = std::str::from_utf8(csv).expect("a table is text");
+    let mut lines = text.lines().map(|line| line.split(',').map(str::to_owned));
+    let columns: Vec<String> = lines.next().expect("a table has a header").collect();
+    lines
+        .map(|line| columns.iter().cloned().zip(line).collect())
+        .collect()
+}
+
+/// Holds some cells of the row of one rule.
+fn check(lines: &[Line], rule: &str, flags: &[&str], expected: &[(&str, &str)]) {
+    let rows = rows(lines, &[&["--rules", rule], flags].concat());
+    let row = &rows[0];
+    for (column, cell) in expected {
+        assert_eq!(row[*column], *cell, "{column} of {row:?}");
+    }
+}
+
+const SLASH: &str = "trailing-slash=drop";
+
+#[test]
+fn a_permanent_redirect_is_a_right_merge_and_loses_nothing() {
+    check(
+        &[
+            ("http://a.test/x", DAY_1, 301, '-', "http://a.test/x/"),
+            ("http://a.test/x/", DAY_1, 200, 'A', "-"),
+        ],
+        SLASH,
+        &[],
+        &[
+            ("urls_fired", "1"),
+            ("urls_merged", "1"),
+            ("pairs_right", "1"),
+            ("pairs_right_redirect", "1"),
+            ("pairs_wrong", "0"),
+            ("pairs_wrong_near", ""),
+            ("page_loss_first", "0"),
+            ("contents", "1"),
+            ("verified_precision", "1.00000000"),
+        ],
+    );
+}
+
+#[test]
+fn temporary_and_unfollowed_redirects_and_errors_are_no_urls() {
+    for (status, to) in [
+        (302, "http://a.test/x/"),
+        (301, "http://elsewhere.test/"),
+        (404, "-"),
+        (206, "-"),
+    ] {
+        check(
+            &[
+                ("http://a.test/x", DAY_1, status, 'B', to),
+                ("http://a.test/x/", DAY_1, 200, 'A', "-"),
+            ],
+            SLASH,
+            &[],
+            &[
+                ("urls_merged", "0"),
+                ("contents", "1"),
+                ("reduction", "0.00000000"),
+            ],
+        );
+    }
+}
+
+#[test]
+fn what_was_seen_too_far_apart_is_unverifiable() {
+    let lines: [Line; 2] = [
+        ("http://a.test/x", DAY_1, 200, 'A', "-"),
+        ("http://a.test/x/", DAY_90, 200, 'B', "-"),
+    ];
+    check(
+        &lines,
+        SLASH,
+        &[],
+        &[
+            ("pairs_unverifiable", "1"),
+            ("pairs_wrong", "0"),
+            ("urls_decidable", "0"),
+        ],
+    );
+    check(&lines, SLASH, &["--within", "90d"], &[("pairs_wrong", "1")]);
+}
+
+#[test]
+fn a_wrong_merge_of_stable_urls_is_hard_evidence() {
+    check(
+        &[
+            ("http://a.test/x", DAY_1, 200, 'A', "-"),
+            ("http://a.test/x", DAY_2, 200, 'A', "-"),
+            ("http://a.test/x/", DAY_1, 200, 'B', "-"),
+            ("http://a.test/x/", DAY_2, 200, 'B', "-"),
+        ],
+        SLASH,
+        &[],
+        &[
+            ("pairs_wrong_stable", "1"),
+            ("urls_wrong_stable", "1"),
+            ("page_loss_first", "1"),
+            ("worst_host", "a.test"),
+            ("pairs_right_redirect", ""),
+        ],
+    );
+}
+
+#[test]
+fn a_page_that_changes_decides_nothing() {
+    check(
+        &[
+            ("http://a.test/x", DAY_1, 200, 'A', "-"),
+            ("http://a.test/x", DAY_2, 200, 'C', "-"),
+            ("http://a.test/x/", DAY_1, 200, 'B', "-"),
+        ],
+        SLASH,
+        &[],
+        &[
+            ("pairs_unverifiable", "1"),
+            ("contents", "1"),
+            ("contents_unstable", "2"),
+        ],
+    );
+}
+
+#[test]
+fn boilerplate_is_no_evidence() {
+    let lines: [Line; 5] = [
+        ("http://a.test/x", DAY_1, 200, 'A', "-"),
+        ("http://a.test/x/", DAY_1, 200, 'A', "-"),
+        ("http://a.test/y", DAY_1, 200, 'A', "-"),
+        ("http://a.test/z", DAY_1, 200, 'B', "-"),
+        ("http://a.test/z/", DAY_1, 200, 'A', "-"),
+    ];
+    check(
+        &lines,
+        SLASH,
+        &["--boilerplate", "2"],
+        &[
+            ("pairs_right", "0"),
+            ("pairs_unverifiable", "1"),
+            ("pairs_wrong", "1"),
+            ("pairs_missed", "0"),
+            ("contents", "1"),
+        ],
+    );
+}
+
+#[test]
+fn urls_of_one_core_form_are_one() {
+    check(
+        &[
+            ("http://a.test:80/%7Ex", DAY_1, 200, 'A', "-"),
+            ("http://A.test/~x#top", DAY_2, 200, 'B', "-"),
+            ("http://a.test/~x/", DAY_1, 200, 'A', "-"),
+        ],
+        SLASH,
+        &[],
+        &[
+            ("urls_merged", "1"),
+            ("pairs_right", "1"),
+            ("contents_unstable", "1"),
+        ],
+    );
+}
+
+const POLICY: &str = "name = \"news\"\nversion = 3\nbase = \"safe@1\"\n[bets]\nwww = \"www\"\ntrailing-slash = \"drop\"\n";
+
+/// `x` and `www…/x/` are one page, which takes both bets to see; `y` and `www…/y` are two.
+const BOTH: [Line; 4] = [
+    ("http://a.test/x", DAY_1, 200, 'A', "-"),
+    ("http://www.a.test/x/", DAY_2, 200, 'A', "-"),
+    ("http://a.test/y", DAY_1, 200, 'C', "-"),
+    ("http://www.a.test/y", DAY_2, 200, 'D', "-"),
+];
+
+#[test]
+fn a_policy_is_measured_by_rule_whole_and_without_each_rule() {
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    std::fs::write(folder.path().join("news.toml"), POLICY).expect("the folder is writable");
+    let flags = [
+        "--policy",
+        "news.toml",
+        "--against",
+        "safe@1",
+        "--report",
+        "r.csv",
+        "--pairs",
+        "w.csv",
+        "--hosts",
+        "h.csv",
+        "--summary",
+        "s.json",
+        "--max-loss",
+        "10%",
+    ];
+    let output = evaluate(folder.path(), &BOTH, &flags);
+    assert_eq!(output.status.code(), Some(3), "a content of three is lost");
+    let table = |name: &str| cells(&std::fs::read(folder.path().join(name)).expect("it is there"));
+    let found: Vec<[String; 5]> = table("r.csv")
+        .iter()
+        .map(|row| {
+            ["rule", "tier", "urls_fired", "urls_right", "urls_wrong"]
+                .map(|column| row[column].clone())
+        })
+        .collect();
+    let expected = [
+        ["www=www", "bet", "2", "0", "1"],
+        ["trailing-slash=drop", "bet", "1", "0", "0"],
+        ["news@3", "policy", "2", "1", "1"],
+        ["news@3 without www=www", "policy", "1", "0", "0"],
+        [
+            "news@3 without trailing-slash=drop",
+            "policy",
+            "2",
+            "0",
+            "1",
+        ],
+        ["news@3 against safe@1", "policy", "2", "1", "1"],
+        ["safe@1 against news@3", "policy", "0", "0", "0"],
+    ];
+    assert_eq!(found, expected.map(|row| row.map(str::to_owned)));
+    let wrong = &table("w.csv")[1];
+    assert_eq!(wrong["rule"], "news@3");
+    assert_eq!(wrong["rules"], "www=www");
+    assert_eq!(wrong["shortest_rules"], "www=www");
+    assert_eq!(wrong["url_a"], "http://www.a.test/y");
+    assert_eq!(wrong["url_b"], "http://a.test/y");
+    assert_eq!(wrong["key_text"], "http://a.test/y");
+    assert_eq!(wrong["timestamp_a"], "2024-05-02T12:00:00Z");
+    assert_eq!(wrong["locator_b"], "a.warc.gz:200");
+    assert_eq!(table("h.csv")[1]["domain"], "a.test");
+    let summary = std::fs::read(folder.path().join("s.json")).expect("it is there");
+    let summary: serde_json::Value = serde_json::from_slice(&summary).expect("it is JSON");
+    assert_eq!(
+        summary["evaluation"]["interactions"],
+        serde_json::json!([
+            { "rules": ["www=www", "trailing-slash=drop"], "needs_both": 1, "either": 0 }
+        ])
+    );
+    assert_eq!(summary["evaluation"]["max_loss_crossed"][0], "news@3");
+    assert_eq!(summary["policy"]["name"], "news");
+}
+
+#[test]
+fn a_parity_policy_is_measured_and_may_split() {
+    let rows = rows(
+        &[
+            ("http://www.a.test/x", DAY_1, 200, 'A', "-"),
+            ("http://a.test/X", DAY_1, 200, 'A', "-"),
+            ("http://b.test/%20", DAY_1, 200, 'B', "-"),
+            ("http://b.test/ ", DAY_2, 200, 'B', "-"),
+        ],
+        &["--policy", "surt@0.3.1"],
+    );
+    assert_eq!(rows.len(), 1);
+    assert_eq!(rows[0]["rule"], "surt@0.3.1");
+    assert_eq!(rows[0]["urls_merged"], "1");
+    assert_eq!(rows[0]["pairs_right"], "1");
+}
+
+#[test]
+fn outputs_are_the_same_for_any_number_of_threads() {
+    let run = |threads: &str| {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        let status = Command::new(env!("CARGO_BIN_EXE_dedupe"))
+            .args([
+                "evaluate",
+                "--in",
+                "sample-data/rules.cdxj",
+                "--in",
+                "sample-data/crawl.warc.gz",
+            ])
+            .args(["--policy", "lee2005@1", "-q", "--threads", threads])
+            .arg("--report")
+            .arg(folder.path().join("r.csv"))
+            .arg("--pairs")
+            .arg(folder.path().join("w.csv"))
+            .arg("--hosts")
+            .arg(folder.path().join("h.csv"))
+            .status()
+            .expect("the binary runs");
+        assert!(status.success());
+        ["r.csv", "w.csv", "h.csv"]
+            .map(|name| std::fs::read_to_string(folder.path().join(name)).expect("it is there"))
+    };
+    assert_eq!(run("1"), run("7"));
+}
+
+#[test]
+fn a_mistake_is_a_usage_error() {
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    for flags in [
+        &["--rules", "www"][..],
+        &["--rules", "trim"],
+        &["--rules", "query-drop=list"],
+        &["--policy", "no-such@1"],
+        &["--max-loss", "200%"],
+        &["--report", "-", "--pairs", "-"],
+        &["--report", "a.cdx"],
+    ] {
+        let output = evaluate(folder.path(), &BOTH, flags);
+        assert_eq!(output.status.code(), Some(2), "{flags:?}");
+    }
+}
+
+#[test]
+fn the_sample_data_holds_what_was_planted() {
+    let output = Command::new(env!("CARGO_BIN_EXE_dedupe"))
+        .args([
+            "evaluate",
+            "--in",
+            "sample-data/rules.cdxj",
+            "--report",
+            "-",
+            "-q",
+        ])
+        .output()
+        .expect("the binary runs");
+    let rows = cells(&output.stdout);
+    for (rule, planted) in [
+        ("www=www", ["30", "2", "0"]),
+        ("trailing-slash=drop", ["24", "3", "1"]),
+        ("query-drop-list=tracking", ["40", "0", "0"]),
+        ("path-case=lower", ["3", "14", "0"]),
+        ("index-file=default", ["18", "1", "0"]),
+    ] {
+        let row = rows.iter().find(|row| row["rule"] == rule);
+        let row = row.expect("every bet has a row");
+        let found =
+            ["urls_right", "urls_wrong", "urls_unverifiable"].map(|column| row[column].as_str());
+        assert_eq!(found, planted, "{rule}");
+    }
+}
