@@ -5,7 +5,10 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use generate::plant::{Fetches, Plant, Rate};
+use crawl_dedupe::key::Keyer;
+use crawl_dedupe::policy::plan::{Base, Names, Plan};
+use crawl_dedupe::policy::{Policy, Rule, RuleSet, Tier};
+use generate::plant::{Fetches, Place, Plant, Rate};
 use generate::{Format, Health, Limit, Opening, Options, Outputs, Storage};
 
 #[path = "../../scripts/generate/mod.rs"]
@@ -140,6 +143,122 @@ fn reports_agree_with_the_truth_row_by_row() {
             });
         }
     }
+}
+
+#[test]
+fn a_planted_pair_is_joined_by_its_rule_and_few_others() {
+    let place = Place {
+        domain: "plant0-1.example",
+        index: 0,
+    };
+    // These two read lists that nobody has given.
+    let needs_list = [Rule::IndexFileList, Rule::QueryDropFile];
+    let bets = Rule::ALL
+        .into_iter()
+        .filter(|rule| rule.tier() == Tier::Bet && !needs_list.contains(rule));
+    for rule in bets.clone() {
+        let pair = generate::plant::pair(rule.name(), place).expect(rule.name());
+        assert!(!are_one(RuleSet::EMPTY, &pair), "{rule}: {pair:?}");
+        let joining: Vec<&str> = bets
+            .clone()
+            .filter(|other| are_one(RuleSet::of(&[*other]), &pair))
+            .map(Rule::name)
+            .collect();
+        let expected = JOINED_BY_OTHERS.iter().find(|row| row.0 == rule.name());
+        let alone = [rule.name()];
+        assert_eq!(joining, expected.map_or(&alone[..], |row| row.1));
+    }
+}
+
+/// Rules whose pair others join too.
+const JOINED_BY_OTHERS: [(&str, &[&str]); 19] = [
+    (
+        "amp-entity=decode",
+        &["amp-entity=decode", "query-all=drop"],
+    ),
+    (
+        "trailing-slash=drop",
+        &["trailing-slash=drop", "trailing-slash=add"],
+    ),
+    (
+        "trailing-slash=add",
+        &["trailing-slash=drop", "trailing-slash=add"],
+    ),
+    (
+        "leading-zeros=drop",
+        &["leading-zeros=drop", "query-all=drop"],
+    ),
+    ("query-drop=list", &["query-drop=list", "query-all=drop"]),
+    (
+        "query-drop-list=tracking",
+        &["query-drop-list=tracking", "query-all=drop"],
+    ),
+    (
+        "query-session=drop",
+        &["query-session=drop", "query-all=drop"],
+    ),
+    ("query-empty=mark", &["query-empty=mark", "query-all=drop"]),
+    (
+        "query-empty=params",
+        &["query-empty=params", "query-all=drop"],
+    ),
+    (
+        "query-empty=value",
+        &["query-empty=value", "query-all=drop"],
+    ),
+    ("query-plus=space", &["query-plus=space", "query-all=drop"]),
+    (
+        "query-order=sort-stable",
+        &[
+            "query-order=sort-stable",
+            "query-order=sort-full",
+            "query-all=drop",
+        ],
+    ),
+    (
+        "query-order=sort-full",
+        &["query-order=sort-full", "query-all=drop"],
+    ),
+    (
+        "query-order=dedupe",
+        &["query-order=dedupe", "query-all=drop"],
+    ),
+    ("query-case=lower", &["query-case=lower", "query-all=drop"]),
+    (
+        "escapes=encode-grey",
+        &[
+            "query-all=drop",
+            "escapes=encode-grey",
+            "escapes=decode-repeated",
+        ],
+    ),
+    (
+        "escapes=decode-sub-delims",
+        &[
+            "escapes=decode-sub-delims",
+            "escapes=decode-reserved",
+            "escapes=decode-repeated",
+        ],
+    ),
+    (
+        "escapes=decode-reserved",
+        &["escapes=decode-reserved", "escapes=decode-repeated"],
+    ),
+    (
+        "language-param=drop",
+        &["query-all=drop", "language-param=drop"],
+    ),
+];
+
+/// Whether the two URLs have one key under `safe@1` and `rules`.
+fn are_one(rules: RuleSet, (one, other): &(String, String)) -> bool {
+    let mut plan = Plan::new(Base::Browser);
+    plan.bets.rules = rules;
+    plan.bets.query_drop = Names::new([&b"list"[..]]);
+    let policy = Policy::of("test", "1", plan);
+    let mut keyer = Keyer::new(&policy);
+    let key = keyer.key(one.as_bytes()).key;
+    key == keyer.key(other.as_bytes()).key
 }
 
 #[test]
