@@ -134,7 +134,7 @@ fn bodies() -> impl Strategy<Value = Vec<Vec<u8>>> {
     let body = prop_oneof![
         prop::collection::vec(any::<u8>(), 0..300),
         prop::collection::vec(b'a'..=b'z', 0..2000),
-        Just(b"line\r\n\r\n\r\n\r\n".to_vec()),
+        Just(b"line\r\n\r\nline\r\n\r\n\r\n\r\nline".to_vec()),
         Just(vec![0; 500]),
     ];
     prop::collection::vec(body, 1..8)
@@ -145,6 +145,8 @@ fn bodies() -> impl Strategy<Value = Vec<Vec<u8>>> {
 struct Said {
     /// Offset and URI of captures that are whole and have the right digest.
     good: BTreeMap<u64, Vec<u8>>,
+    /// Captures whose digest is wrong.
+    bad: Vec<Range<u64>>,
     /// What is accounted for.
     ranges: Vec<Range<u64>>,
     /// Where a record starts that is no capture: it ends where the next thing starts.
@@ -168,6 +170,9 @@ impl Said {
                 self.ranges.push(locator.offset..end);
                 let is_good = capture.payload.status == DigestStatus::Ok
                     && capture.payload.completeness == Completeness::Complete;
+                if capture.payload.status == DigestStatus::Mismatch {
+                    self.bad.push(locator.offset..end);
+                }
                 if is_good {
                     self.good
                         .insert(locator.offset, capture.target_uri.to_vec());
@@ -237,6 +242,14 @@ fn check(records: &[Vec<u8>], harms: &[Harm], compression: Compression) {
     let said = read(&stored, compression);
     for (offset, index) in whole(&bytes, records) {
         let uri = format!("http://e.test/{index}").into_bytes();
+        // Behind a damaged header a length may lead, by chance, to the end of another record; the digest tells.
+        if said
+            .bad
+            .iter()
+            .any(|range| range.start < offset && range.contains(&offset))
+        {
+            continue;
+        }
         let got = said.good.get(&offset);
         assert_eq!(
             got,

@@ -254,16 +254,19 @@ fn true_end(ahead: &[u8], length: u64, is_all: bool) -> Option<u64> {
         .map(|start| start as u64)
 }
 
-/// Whether bytes read as those behind a block: its two line ends, the next record, or nothing.
+/// Whether bytes read as those behind a block: its two line ends, and then the next record or nothing.
+///
+/// A false no costs a search of the block, and harms only a block that holds another record.
 fn may_follow_block(bytes: &[u8]) -> bool {
-    if bytes.starts_with(b"\r\n\r\n") || bytes.starts_with(b"\n\n") {
-        return true;
-    }
-    let n_filler = bytes
+    let rest = match bytes {
+        [b'\r', b'\n', b'\r', b'\n', rest @ ..] | [b'\n', b'\n', rest @ ..] => rest,
+        _ => return bytes.iter().all(|byte| *byte == 0),
+    };
+    let n_filler = rest
         .iter()
         .take(64)
         .take_while(|byte| is_filler(**byte))
         .count();
-    let rest = &bytes[n_filler..];
+    let rest = &rest[n_filler..];
     rest.is_empty() || n_filler == 64 || starts_with_version(rest)
 }
