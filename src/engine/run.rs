@@ -20,7 +20,6 @@ use crate::{Error, Result};
 /// No input could be read, an output cannot be written, the policy is invalid, or the run was interrupted.
 pub fn run(job: &Job) -> Result<Outcome> {
     let start = Instant::now();
-    report::remove_on_signals()?;
     fault::watch(|error| report::end_with(&error))?;
     let policy = Policy::load(&job.policy)?;
     let seen = keys::open(&job.keys_in, policy.id())?;
@@ -35,7 +34,7 @@ pub fn run(job: &Job) -> Result<Outcome> {
             archive.mark_seen(&seen);
         }
         let groups = archive.group(&policy, &job.thresholds);
-        let mut summary = Summary::new(command(), policy.id());
+        let mut summary = Summary::new(job.command.clone(), policy.id());
         summary.set_thresholds(&job.thresholds, figures::digests_name(job.reading.digests));
         archive.describe(&mut summary);
         summary.set_groups(groups.counts());
@@ -127,12 +126,4 @@ pub(super) fn in_pool<T: Send>(
         .build();
     let pool = pool.map_err(|error| Error::failed(format!("cannot start threads: {error}")))?;
     pool.install(work)
-}
-
-/// As it was called.
-fn command() -> String {
-    let words: Vec<String> = std::env::args_os()
-        .map(|word| report::clean(word.as_encoded_bytes()))
-        .collect();
-    words.join(" ")
 }

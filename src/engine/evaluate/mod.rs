@@ -84,7 +84,6 @@ pub fn run(job: &Evaluation) -> Result<Outcome> {
     let load = |name: &Option<String>| name.as_deref().map(Policy::load).transpose();
     let policy = load(&job.policy)?;
     let questions = Questions::of(policy.clone(), load(&job.against)?, &job.rules)?;
-    report::remove_on_signals()?;
     fault::watch(|error| report::end_with(&error))?;
     in_pool(&job.reading, || {
         let inputs = plan::inputs(&job.reading.inputs);
