@@ -104,7 +104,7 @@ impl Archive {
         summary.bytes.inflated = self.tally.bytes_inflated;
         summary.damage.clone_from(&self.losses);
         for (warning, n) in &self.tally.warnings {
-            summary.warnings.insert(warning.code(), *n);
+            summary.add_warning(*warning, *n);
         }
         figures::describe(&self.catalog, summary);
     }

@@ -38,9 +38,7 @@ pub fn run(job: &Job) -> Result<Outcome> {
         summary.set_thresholds(&job.thresholds, figures::digests_name(job.reading.digests));
         archive.describe(&mut summary);
         summary.set_groups(groups.counts());
-        summary
-            .warnings
-            .insert(Warning::Dangling.code(), groups.counts().dangling);
+        summary.add_warning(Warning::Dangling, groups.counts().dangling);
         let sources = Sources {
             catalog: archive.catalog(),
             groups: &groups,

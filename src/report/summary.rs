@@ -13,6 +13,7 @@ use super::figures::{
 use super::names::evidence_name;
 use super::output::{Finished, Output, Target};
 use super::text::clean;
+use crate::capture::Warning;
 use crate::group::{self, Conflict, Keep, Thresholds};
 use crate::policy::PolicyId;
 use crate::{Error, Result};
@@ -115,6 +116,13 @@ impl Summary {
             .partition(|(code, _)| code.starts_with("canonical-"));
         self.canonical.conflicts = by_name(claims);
         self.conflicts = by_name(others);
+    }
+
+    /// States how often something was odd; what was not has no entry.
+    pub fn add_warning(&mut self, warning: Warning, n: u64) {
+        if n > 0 {
+            *self.warnings.entry(warning.code()).or_default() += n;
+        }
     }
 
     /// States how far evidence was believed.
