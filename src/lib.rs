@@ -4,23 +4,35 @@
 
 pub mod error;
 
+// What an archive says, as plain data.
 pub mod capture;
 pub mod digest;
 
-pub mod key;
-pub mod keyset;
+// What a URL is compared by.
 pub mod policy;
+
 pub mod uri;
 
-pub mod scan;
+pub mod key;
+pub mod keyset;
+
+// From bytes to captures.
 pub mod source;
 
+pub mod scan;
+
+// From captures to groups, and to what a rule would cost.
 pub mod catalog;
-pub mod evaluate;
+
 pub mod group;
 
-pub mod cli;
-pub mod engine;
+pub mod evaluate;
+
+// What people see, and what ties it together.
 pub mod report;
+
+pub mod engine;
+
+pub mod cli;
 
 pub use error::{Error, Result};
