@@ -1,4 +1,8 @@
 //! Which captures are the same: ends, groups, keepers and roles.
+//!
+//! Two passes make the groups, one over the captures sorted by key and one over those sorted by what their ends
+//! carry; nothing is joined over more than one digest. Bytes of target URIs are compared where they decide a tie,
+//! never read: what of their text matters comes in as [`Urls`]. Never imports `scan`, `source`, `uri` or `policy`.
 
 mod content;
 mod cost;

@@ -281,9 +281,13 @@ pub(super) const FILES: [&str; 3] = ["one/x.warc.gz", "two/x.warc.gz", "y.warc.g
 
 /// The catalog of `made`; sorted by file, as reading gives it.
 pub(super) fn catalog_of(made: &[Made]) -> Catalog {
-    let files = FILES.map(|name| name.as_bytes().to_vec());
-    let mut catalog = Catalog::new(files.to_vec());
-    for file in 0..u32::try_from(FILES.len()).expect("three files") {
+    catalog_in(FILES, made)
+}
+
+/// As [`catalog_of`], of inputs with other names.
+pub(super) fn catalog_in(files: [&str; 3], made: &[Made]) -> Catalog {
+    let mut catalog = Catalog::new(files.map(|name| name.as_bytes().to_vec()).to_vec());
+    for file in 0..3 {
         let mut batch = Batch::default();
         for (ordinal, made) in (0..).zip(made.iter().filter(|made| made.file == file)) {
             made.push(&mut batch, ordinal);

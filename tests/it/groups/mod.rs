@@ -8,10 +8,12 @@ mod twin;
 use crawl_dedupe::capture::{Completeness, DigestStatus, RecordType};
 use crawl_dedupe::catalog::{Catalog, RowId};
 use crawl_dedupe::group::{
-    Conflict, Counts, Ends, Evidence, Fate, Groups, Keep, Role, Sameness, Thresholds,
+    Conflict, Counts, End, Ends, Evidence, Fate, Groups, Keep, Listing, Role, Sameness, Thresholds,
 };
-use made::{Made, Stored, catalog_of, groups_of};
+use crawl_dedupe::key::ComparisonKey;
+use made::{Made, Stored, catalog_in, catalog_of, groups_of};
 use proptest::prelude::*;
+use std::collections::BTreeMap;
 
 /// A fate on one line: `GROUP/SIZE role same-x evidence @JOINED conflicts`, without what is empty.
 fn line(fate: &Fate) -> String {
@@ -221,15 +223,59 @@ fn assert_agrees(made: &[Made], thresholds: &Thresholds) {
     for (row, (fast, slow)) in fast.iter().zip(&slow.fates).enumerate() {
         assert_eq!(fast, slow, "fate of row {row} in {made:#?}");
     }
-    let order: Vec<RowId> = groups
-        .listing(crawl_dedupe::group::Listing::WithUnique)
-        .collect();
+    let order: Vec<RowId> = groups.listing(Listing::WithUnique).collect();
     assert_eq!(order, slow.order, "order of {made:#?}");
     assert_eq!(groups.counts(), &slow.counts, "counts of {made:#?}");
 }
 
+/// All that is said of each capture, by file name and ordinal, in words that do not depend on where it was read.
+fn told_by_place(catalog: &Catalog, groups: &Groups) -> BTreeMap<(Vec<u8>, u64), String> {
+    let place = |row: RowId| {
+        let row = catalog.row(row);
+        (catalog.file_name(row.file).to_vec(), row.ordinal)
+    };
+    let tell = |row| {
+        let mut fate = groups.fate(catalog, row);
+        let (keeper, joined_to) = (fate.keeper.take(), fate.joined_to.take());
+        (fate.group_id, fate.end) = (0, End::Itself);
+        format!(
+            "{fate:?} {:?} {:?}",
+            keeper.map(place),
+            joined_to.map(place)
+        )
+    };
+    catalog.ids().map(|row| (place(row), tell(row))).collect()
+}
+
+#[test]
+fn threads_change_nothing() {
+    let bytes = |nth: u64| {
+        let hash = |nth: u64| ComparisonKey::of(&nth.to_le_bytes());
+        let mut bytes = [0; 18];
+        bytes[..8].copy_from_slice(&hash(nth).key.to_le_bytes());
+        bytes[8..16].copy_from_slice(&hash(nth).check.to_le_bytes());
+        bytes
+    };
+    let made: Vec<Made> = (0..20_000).map(|nth| made_of(bytes(nth))).collect();
+    let catalog = catalog_of(&made);
+    let run = |n_threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads);
+        let pool = pool.build().expect("threads can be started");
+        pool.install(|| {
+            let groups = groups_of(&catalog, &Thresholds::default());
+            let order: Vec<RowId> = groups.listing(Listing::WithUnique).collect();
+            (fates(&catalog, &groups), groups.counts().clone(), order)
+        })
+    };
+    assert!(run(1) == run(3), "one thread and three disagree");
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1500, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: 1500,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
 
     #[test]
     fn agrees_with_its_slow_twin(
@@ -238,5 +284,23 @@ proptest! {
     ) {
         let made: Vec<Made> = bytes.into_iter().map(made_of).collect();
         assert_agrees(&made, &thresholds);
+    }
+
+    #[test]
+    fn the_order_of_inputs_changes_nothing(
+        bytes in proptest::collection::vec(any::<[u8; 18]>(), 0..14),
+        thresholds in thresholds(),
+    ) {
+        let made: Vec<Made> = bytes.into_iter().map(made_of).collect();
+        let mut swapped = made.clone();
+        for made in &mut swapped {
+            made.file = 2 - made.file;
+        }
+        let catalog = catalog_in(["a", "b", "c"], &made);
+        let other = catalog_in(["c", "b", "a"], &swapped);
+        prop_assert_eq!(
+            told_by_place(&catalog, &groups_of(&catalog, &thresholds)),
+            told_by_place(&other, &groups_of(&other, &thresholds))
+        );
     }
 }
