@@ -18,6 +18,7 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 
 use crate::capture::{Capture, FileId, Method, Timestamp};
+use crate::digest;
 use crate::key::{ComparisonKey, Kind};
 use spool::Spool;
 
@@ -210,6 +211,42 @@ impl Catalog {
     #[must_use]
     pub fn redirect_to(&self, id: RowId) -> &[u8] {
         self.spool.redirect_to(self.row(id).text)
+    }
+
+    /// Where a redirect leads.
+    #[must_use]
+    pub fn target(&self, id: RowId) -> Target {
+        let row = self.row(id);
+        if row.flags.contains(RowFlags::LEADS) {
+            self.spool.target(row.text)
+        } else {
+            Target::None
+        }
+    }
+
+    /// Identity of the declared digest, 0 for none.
+    #[must_use]
+    pub fn declared(&self, id: RowId) -> u128 {
+        let row = self.row(id);
+        if row.flags.contains(RowFlags::DECLARED_DIFFERS) {
+            let declared = self.spool.declared(row.text);
+            declared.as_ref().map_or(0, digest::identity)
+        } else if row.flags.contains(RowFlags::DECLARED) {
+            row.payload
+        } else {
+            0
+        }
+    }
+
+    /// Identity of the digest after content decoding, 0 where there is none.
+    #[must_use]
+    pub fn decoded(&self, id: RowId) -> u128 {
+        let row = self.row(id);
+        if !row.flags.contains(RowFlags::DECODED) {
+            return 0;
+        }
+        let decoded = self.spool.decoded(row.text);
+        decoded.as_ref().map_or(0, digest::identity)
     }
 
     /// Key of the URI a revisit refers to.

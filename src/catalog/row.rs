@@ -25,7 +25,7 @@ impl RowId {
 
 /// Yes-or-no facts of a row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct RowFlags(u16);
+pub struct RowFlags(u32);
 
 impl RowFlags {
     /// Fragment that starts with `!` or `/`.
@@ -56,6 +56,14 @@ impl RowFlags {
     pub const SEEN_BEFORE: Self = Self(1 << 12);
     /// Its digest, declared or else computed, is that of no bytes; of a revisit, too.
     pub const DIGEST_OF_NOTHING: Self = Self(1 << 13);
+    /// It states where it leads: [`Catalog::target`](super::Catalog::target) is some.
+    pub const LEADS: Self = Self(1 << 14);
+    /// A digest is declared and can be read.
+    pub const DECLARED: Self = Self(1 << 15);
+    /// The declared digest is another than `payload`.
+    pub const DECLARED_DIFFERS: Self = Self(1 << 16);
+    /// There is a digest after content decoding.
+    pub const DECODED: Self = Self(1 << 17);
 
     /// Whether all of `other` are set.
     #[must_use]
@@ -83,21 +91,15 @@ impl RowFlags {
     }
 }
 
-/// The fixed-width part of one capture.
+/// The fixed-width part of one capture: 128 bytes. What few captures have, or few questions need, stands in the spool.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
     /// Key of target URI, method and request body.
     pub key: ComparisonKey,
-    /// Where a redirect leads.
-    pub target: Target,
     /// Identity of the payload digest (algorithm and bytes hashed), 0 for none.
     pub payload: u128,
     /// XXH3-128 of the payload where it was read, else 0.
     pub body_hash: u128,
-    /// Identity of the digest after content decoding, 0 where there is none.
-    pub decoded: u128,
-    /// Identity of the declared digest, 0 for none.
-    pub declared: u128,
     /// When it was captured.
     pub date: Timestamp,
     /// Offset as in the locator.
@@ -131,11 +133,8 @@ impl Row {
         let payload = &capture.payload;
         Self {
             key: keys.url,
-            target: keys.target,
             payload: payload.digest.as_ref().map_or(0, digest::identity),
             body_hash: payload.body_hash.unwrap_or(0),
-            decoded: payload.decoded.as_ref().map_or(0, digest::identity),
-            declared: payload.declared.as_ref().map_or(0, digest::identity),
             date: capture.date,
             offset: capture.locator.offset,
             length: capture.locator.length.unwrap_or(0),
@@ -154,7 +153,14 @@ impl Row {
                 .with(RowFlags::HSTS, capture.is_hsts)
                 .with(RowFlags::EMPTY, is_empty(capture))
                 .with(RowFlags::DECODES_TO_NOTHING, payload.decodes_to_nothing)
-                .with(RowFlags::DIGEST_OF_NOTHING, names_nothing(payload)),
+                .with(RowFlags::DIGEST_OF_NOTHING, names_nothing(payload))
+                .with(RowFlags::LEADS, keys.target != Target::None)
+                .with(RowFlags::DECLARED, payload.declared.is_some())
+                .with(
+                    RowFlags::DECLARED_DIFFERS,
+                    payload.declared.is_some() && payload.declared != payload.digest,
+                )
+                .with(RowFlags::DECODED, payload.decoded.is_some()),
             record_type: capture.record_type,
             kind: keys.kind,
             completeness: payload.completeness,
@@ -189,5 +195,15 @@ pub(super) fn hash_or_zero(text: &[u8]) -> u128 {
         0
     } else {
         xxhash_rust::xxh3::xxh3_128(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_is_two_cache_lines() {
+        assert_eq!(size_of::<Row>(), 128);
     }
 }

@@ -1,7 +1,7 @@
 //! The text of captures, one after the other: a length before each field.
 
 use super::row::hash_or_zero;
-use super::{Keys, Reference, Row, RowFlags};
+use super::{Keys, Reference, Row, RowFlags, Target};
 use crate::capture::{Algorithm, Capture, Digest, Locator, Method, Payload, RefersTo, Timestamp};
 use crate::key::ComparisonKey;
 
@@ -17,13 +17,9 @@ impl Spool {
         let at = self.bytes.len() as u64;
         self.field(capture.target_uri);
         self.field(keys.redirect_to);
+        self.push_target(keys.target);
         match keys.refers_to {
-            Some(key) => {
-                let mut both = [0; 16];
-                both[..8].copy_from_slice(&key.key.to_le_bytes());
-                both[8..].copy_from_slice(&key.check.to_le_bytes());
-                self.field(&both);
-            }
+            Some(key) => self.field(&key_bytes(key)),
             None => self.field(b""),
         }
         for text in [
@@ -77,33 +73,27 @@ impl Spool {
     }
 
     pub(super) fn redirect_to(&self, text: u64) -> &[u8] {
-        let mut reader = self.reader(text);
-        reader.field();
-        reader.field()
+        self.reader_behind(text, 1).field()
     }
 
     pub(super) fn refers_to_key(&self, text: u64) -> Option<ComparisonKey> {
-        let mut reader = self.reader(text);
-        reader.field();
-        reader.field();
-        reader.key()
+        self.reader_behind(text, 3).key()
+    }
+
+    /// Where a redirect leads.
+    pub(super) fn target(&self, text: u64) -> Target {
+        self.reader_behind(text, 2).target()
     }
 
     /// What a revisit refers to.
     pub(super) fn reference(&self, text: u64) -> Reference {
-        let mut reader = self.reader(text);
-        reader.field();
-        reader.field();
+        let mut reader = self.reader_behind(text, 3);
         let key = reader.key();
         // Record id to declared digest.
-        for _ in 0..8 {
-            reader.field();
-        }
+        reader.skip(8);
         let record_id = hash_or_zero(reader.field());
         // URI and method, the three digests.
-        for _ in 0..5 {
-            reader.field();
-        }
+        reader.skip(5);
         reader.number();
         reader.field();
         Reference {
@@ -115,28 +105,30 @@ impl Spool {
 
     /// The file that an index line states.
     pub(super) fn stated_file(&self, text: u64) -> &[u8] {
-        let mut reader = self.reader(text);
-        for _ in 0..9 {
-            reader.field();
-        }
-        reader.field()
+        self.reader_behind(text, 10).field()
     }
 
     /// `Content-Language` as found.
     pub(super) fn language(&self, text: u64) -> &[u8] {
-        let mut reader = self.reader(text);
-        for _ in 0..5 {
-            reader.field();
-        }
-        reader.field()
+        self.reader_behind(text, 6).field()
+    }
+
+    /// The digest that is declared.
+    pub(super) fn declared(&self, text: u64) -> Option<Digest> {
+        self.reader_behind(text, 16).digest()
+    }
+
+    /// The digest after content decoding.
+    pub(super) fn decoded(&self, text: u64) -> Option<Digest> {
+        self.reader_behind(text, 17).digest()
     }
 
     /// The capture whose row is `row`.
     pub(super) fn capture(&self, row: &Row) -> Capture<'_> {
         let mut reader = self.reader(row.text);
         let target_uri = reader.field();
-        reader.field();
-        reader.key();
+        // Resolved Location, target and the key referred to.
+        reader.skip(3);
         let [
             record_id,
             mime,
@@ -206,6 +198,17 @@ impl Spool {
         self.bytes.extend_from_slice(text);
     }
 
+    /// A key as its bytes; any other target as one byte.
+    fn push_target(&mut self, target: Target) {
+        match target {
+            Target::None => self.field(b""),
+            Target::Key(key) => self.field(&key_bytes(key)),
+            Target::NotHttp => self.field(b"n"),
+            Target::Credentials => self.field(b"c"),
+            Target::OutOfScope => self.field(b"o"),
+        }
+    }
+
     fn digest(&mut self, digest: Option<Digest>) {
         let Some(digest) = digest else {
             return self.field(b"");
@@ -217,6 +220,13 @@ impl Spool {
 
     fn number(&mut self, number: u64) {
         push_number(&mut self.bytes, number);
+    }
+
+    /// A reader that has passed the first `n_fields`.
+    fn reader_behind(&self, text: u64, n_fields: usize) -> Reader<'_> {
+        let mut reader = self.reader(text);
+        reader.skip(n_fields);
+        reader
     }
 
     fn reader(&self, text: u64) -> Reader<'_> {
@@ -259,6 +269,22 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
+    fn skip(&mut self, n_fields: usize) {
+        for _ in 0..n_fields {
+            self.field();
+        }
+    }
+
+    fn target(&mut self) -> Target {
+        match self.field() {
+            b"" => Target::None,
+            b"n" => Target::NotHttp,
+            b"c" => Target::Credentials,
+            b"o" => Target::OutOfScope,
+            key => key_of(key).map_or(Target::None, Target::Key),
+        }
+    }
+
     fn field(&mut self) -> &'a [u8] {
         let len = usize::try_from(self.number()).expect("a field fits in memory");
         let (field, rest) = self.bytes.split_at(len);
@@ -300,11 +326,21 @@ impl<'a> Reader<'a> {
     }
 
     fn key(&mut self) -> Option<ComparisonKey> {
-        let both: [u8; 16] = self.field().try_into().ok()?;
-        let (key, check) = both.split_at(8);
-        Some(ComparisonKey {
-            key: u64::from_le_bytes(key.try_into().ok()?),
-            check: u64::from_le_bytes(check.try_into().ok()?),
-        })
+        key_of(self.field())
     }
+}
+
+fn key_bytes(key: ComparisonKey) -> [u8; 16] {
+    let mut both = [0; 16];
+    both[..8].copy_from_slice(&key.key.to_le_bytes());
+    both[8..].copy_from_slice(&key.check.to_le_bytes());
+    both
+}
+
+fn key_of(both: &[u8]) -> Option<ComparisonKey> {
+    let (key, check) = both.split_at_checked(8)?;
+    Some(ComparisonKey {
+        key: u64::from_le_bytes(key.try_into().ok()?),
+        check: u64::from_le_bytes(check.try_into().ok()?),
+    })
 }

@@ -497,7 +497,7 @@ impl Naive<'_> {
         decoded.sort_by_key(|decoded| crate::given::identity(decoded));
         let decoded = match decoded.first() {
             Some(decoded) if is_complete => (*decoded).to_owned(),
-            _ => own.decoded.clone(),
+            _ => String::new(),
         };
         let is_head = [me, content]
             .iter()

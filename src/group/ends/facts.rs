@@ -6,7 +6,7 @@ use hashbrown::{HashMap, HashSet};
 
 use super::Facts;
 use crate::capture::{Completeness, DigestStatus, RecordType};
-use crate::catalog::{Catalog, Row, RowFlags};
+use crate::catalog::{Catalog, Row, RowFlags, RowId};
 
 /// What digests stand for, everywhere in the catalog.
 #[derive(Debug, Default)]
@@ -19,6 +19,8 @@ pub(super) struct Payloads {
     empty: HashSet<u128>,
     /// Payloads that decode to nothing.
     decode_to_nothing: HashSet<u128>,
+    /// Digests that index lines and revisits declare, where these are not what their rows have.
+    own: HashMap<RowId, u128>,
 }
 
 /// How far a declared digest is to be believed, the best first.
@@ -34,35 +36,30 @@ impl Payloads {
         let mut payloads = Self::default();
         let mut named = HashMap::new();
         let wanted: HashSet<u128> = catalog
-            .rows()
-            .iter()
+            .ids()
             .filter_map(|row| {
-                if names_a_payload(row) {
-                    Some(own_digest(row))
+                if names_a_payload(catalog.row(row)) {
+                    Some(own_digest(catalog, row))
                 } else {
-                    unchecked_digest(row)
+                    unchecked_digest(catalog, row)
                 }
             })
             .collect();
-        for row in catalog.rows() {
+        for id in catalog.ids() {
+            let row = catalog.row(id);
+            let differs = row.flags.contains(RowFlags::DECLARED_DIFFERS);
+            if differs && names_a_payload(row) {
+                payloads.own.insert(id, own_digest(catalog, id));
+            }
             if row.payload == 0 || row.record_type == RecordType::Revisit {
                 continue;
             }
-            if row.flags.contains(RowFlags::EMPTY) {
-                payloads.empty.insert(row.payload);
-            }
-            if row.flags.contains(RowFlags::DECODES_TO_NOTHING) {
-                payloads.decode_to_nothing.insert(row.payload);
-            }
-            if row.decoded != 0 && row.completeness == Completeness::Complete {
-                payloads
-                    .decoded
-                    .entry(row.payload)
-                    .and_modify(|known| *known = row.decoded.min(*known))
-                    .or_insert(row.decoded);
-            }
-            if let Some(trust) = trust(row).filter(|_| wanted.contains(&row.declared)) {
-                name(&mut named, row, trust);
+            payloads.note(row, catalog.decoded(id));
+            if let Some(trust) = trust(row) {
+                let declared = catalog.declared(id);
+                if wanted.contains(&declared) {
+                    name(&mut named, declared, (trust, row.payload));
+                }
             }
         }
         payloads.named = named
@@ -71,6 +68,22 @@ impl Payloads {
             .filter(|(declared, payload)| declared != payload)
             .collect();
         payloads
+    }
+
+    /// Notes what the payload of a row is, and what it decodes to (0 for unknown).
+    fn note(&mut self, row: &Row, decoded: u128) {
+        if row.flags.contains(RowFlags::EMPTY) {
+            self.empty.insert(row.payload);
+        }
+        if row.flags.contains(RowFlags::DECODES_TO_NOTHING) {
+            self.decode_to_nothing.insert(row.payload);
+        }
+        if decoded != 0 && row.completeness == Completeness::Complete {
+            self.decoded
+                .entry(row.payload)
+                .and_modify(|known| *known = decoded.min(*known))
+                .or_insert(decoded);
+        }
     }
 
     /// The payload that `digest`, declared by an index line or revisit, names.
@@ -84,10 +97,11 @@ impl Payloads {
     }
 
     /// The facts of a row by its own digests.
-    pub(super) fn facts(&self, row: &Row) -> Facts {
+    pub(super) fn facts(&self, id: RowId, row: &Row) -> Facts {
         let is_revisit = row.record_type == RecordType::Revisit;
         let payload = if names_a_payload(row) {
-            self.named_by(own_digest(row))
+            let own = self.own.get(&id).copied();
+            self.named_by(own.unwrap_or(row.payload))
         } else {
             row.payload
         };
@@ -104,7 +118,7 @@ impl Payloads {
             body_hash: row.body_hash,
             decoded: match self.decoded.get(&payload) {
                 Some(decoded) if is_complete => *decoded,
-                _ => row.decoded,
+                _ => 0,
             },
             is_empty,
             decodes_to_nothing,
@@ -119,27 +133,27 @@ fn names_a_payload(row: &Row) -> bool {
 }
 
 /// The digest an index line or revisit names its payload by.
-pub(super) fn own_digest(row: &Row) -> u128 {
-    if row.declared == 0 {
-        row.payload
-    } else {
-        row.declared
+pub(super) fn own_digest(catalog: &Catalog, row: RowId) -> u128 {
+    match catalog.declared(row) {
+        0 => catalog.row(row).payload,
+        declared => declared,
     }
 }
 
 /// The declared digest of a row, where it says more than the payload's and nothing is known for or against it.
-pub(super) fn unchecked_digest(row: &Row) -> Option<u128> {
+pub(super) fn unchecked_digest(catalog: &Catalog, row: RowId) -> Option<u128> {
+    let fixed = catalog.row(row);
     let is_judged = matches!(
-        row.digest_status,
+        fixed.digest_status,
         DigestStatus::Ok | DigestStatus::OkOverRawBody | DigestStatus::Mismatch
     );
-    let says_more = row.declared != 0 && row.declared != row.payload;
-    (says_more && !is_judged).then_some(row.declared)
+    let says_more = fixed.flags.contains(RowFlags::DECLARED_DIFFERS);
+    (says_more && !is_judged).then(|| catalog.declared(row))
 }
 
 /// Whether the declared digest of a record whose body was read says which payload it names.
 fn trust(row: &Row) -> Option<Trust> {
-    if row.declared == 0 || row.flags.contains(RowFlags::INDEX_LINE) {
+    if !row.flags.contains(RowFlags::DECLARED) || row.flags.contains(RowFlags::INDEX_LINE) {
         return None;
     }
     match row.digest_status {
@@ -152,19 +166,22 @@ fn trust(row: &Row) -> Option<Trust> {
     }
 }
 
-/// Notes that the declared digest of `row` names its payload. The better trusted naming stands; where unchecked ones
-/// disagree, none does.
-fn name(named: &mut HashMap<u128, (Trust, Option<u128>)>, row: &Row, trust: Trust) {
-    match named.entry(row.declared) {
+/// Notes that `declared` names a payload. The better trusted naming stands; where unchecked ones disagree, none does.
+fn name(
+    named: &mut HashMap<u128, (Trust, Option<u128>)>,
+    declared: u128,
+    (trust, payload): (Trust, u128),
+) {
+    match named.entry(declared) {
         Entry::Vacant(entry) => {
-            entry.insert((trust, Some(row.payload)));
+            entry.insert((trust, Some(payload)));
         }
         Entry::Occupied(mut entry) => {
-            let (known, payload) = *entry.get();
+            let (known, agreed) = *entry.get();
             if trust < known {
-                entry.insert((trust, Some(row.payload)));
-            } else if trust == known && payload != Some(row.payload) {
-                let either = payload.map(|payload| payload.min(row.payload));
+                entry.insert((trust, Some(payload)));
+            } else if trust == known && agreed != Some(payload) {
+                let either = agreed.map(|agreed| agreed.min(payload));
                 let agreed = if trust == Trust::Stated { None } else { either };
                 entry.insert((trust, agreed));
             }

@@ -146,7 +146,8 @@ impl Ends {
     /// The row's facts after its own revisit reference is resolved (redirects are not followed).
     #[must_use]
     pub fn facts(&self, row: RowId) -> Facts {
-        let facts = self.payloads.facts(self.fixed(self.content(row)));
+        let content = self.content(row);
+        let facts = self.payloads.facts(content, self.fixed(content));
         let is_head = self.fixed(row).flags.contains(RowFlags::HEAD);
         Facts {
             status: self.fixed(self.head(row)).status,

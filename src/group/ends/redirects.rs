@@ -23,7 +23,7 @@ pub(super) type FirstHop = Result<RowId, Conflicts>;
 pub(super) fn is_redirect(row: &Row) -> bool {
     (300..400).contains(&row.status)
         && row.status != 304
-        && row.target != Target::None
+        && row.flags.contains(RowFlags::LEADS)
         && (row.record_type != RecordType::Revisit || has_own_head(row))
 }
 
@@ -81,7 +81,7 @@ impl<'a> Redirects<'a> {
         if fixed.flags.contains(RowFlags::OUT_OF_SCOPE) {
             return Err(Conflict::OutOfScope.into());
         }
-        let key = match fixed.target {
+        let key = match self.catalog.target(row) {
             Target::Key(key) => bits(key),
             Target::Credentials => return Err(Conflict::Credentials.into()),
             Target::OutOfScope => return Err(Conflict::OutOfScope.into()),
@@ -107,7 +107,7 @@ impl<'a> Redirects<'a> {
     /// Where `row` leads if its hops come round: the nearest capture that does not lead on.
     pub(super) fn way_out(&self, row: RowId) -> Option<RowId> {
         let fixed = self.catalog.row(row);
-        let Target::Key(key) = fixed.target else {
+        let Target::Key(key) = self.catalog.target(row) else {
             return None;
         };
         self.places
@@ -136,7 +136,7 @@ impl Source {
         let mut sources: Vec<Self> = catalog
             .ids()
             .filter(|row| is_redirect(catalog.row(*row)))
-            .filter_map(|row| match catalog.row(row).target {
+            .filter_map(|row| match catalog.target(row) {
                 Target::Key(target) => Some(Self {
                     target: bits(target),
                     key: bits(catalog.row(row).key),

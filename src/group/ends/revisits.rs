@@ -170,7 +170,7 @@ impl<'a> Originals<'a> {
 
     /// Enters `row` under `name`, alone and with each of its digests.
     fn shelve(&self, row: RowId, name: u128, places: &mut Vec<Place>) {
-        let digests = self.digests(self.catalog.row(row));
+        let digests = self.digests(row);
         let keys = digests
             .into_iter()
             .filter(|digest| *digest != 0)
@@ -212,7 +212,7 @@ impl<'a> Originals<'a> {
             if is_none {
                 continue;
             }
-            for digest in self.digests(fixed) {
+            for digest in self.digests(row) {
                 if !wanted.contains(&digest) {
                     continue;
                 }
@@ -246,7 +246,7 @@ impl<'a> Originals<'a> {
     /// The payload digest by which a revisit finds its original; never the empty one.
     fn digest(&self, row: RowId) -> Option<u128> {
         let fixed = self.catalog.row(row);
-        let digest = self.payloads.named_by(own_digest(fixed));
+        let digest = self.payloads.named_by(own_digest(self.catalog, row));
         let is_usable = digest != 0
             && !fixed.flags.contains(RowFlags::DIGEST_OF_NOTHING)
             && !self.payloads.is_empty(digest);
@@ -255,9 +255,10 @@ impl<'a> Originals<'a> {
 
     /// The digests by which a capture is found: its payload's, and the declared one where that was not checked. 0 for
     /// none; never the same twice.
-    fn digests(&self, row: &Row) -> [u128; 2] {
-        let payload = self.payloads.facts(row).payload;
-        let declared = unchecked_digest(row).map_or(0, |digest| self.payloads.named_by(digest));
+    fn digests(&self, row: RowId) -> [u128; 2] {
+        let payload = self.payloads.facts(row, self.catalog.row(row)).payload;
+        let declared =
+            unchecked_digest(self.catalog, row).map_or(0, |digest| self.payloads.named_by(digest));
         [payload, if declared == payload { 0 } else { declared }]
     }
 }

@@ -201,8 +201,9 @@ impl Twin<'_> {
 
     /// Whether the capture whose status and Location count is a 3xx with a Location.
     fn is_redirect(&self, row: RowId) -> bool {
-        let head = self.row(self.ends.head(row));
-        (300..400).contains(&head.status) && head.status != 304 && head.target != Target::None
+        let head = self.ends.head(row);
+        let status = self.row(head).status;
+        (300..400).contains(&status) && status != 304 && self.catalog.target(head) != Target::None
     }
 
     fn location(&self, row: RowId) -> &[u8] {
