@@ -1,6 +1,6 @@
 //! The main job: `dedupe --in crawl.warc.gz --report dupes.csv`, without a command's name.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
@@ -114,6 +114,7 @@ impl Args {
         let report = self.output.report_plan()?;
         let summaries = self.output.summaries();
         refuse_two_on_stdout(report.as_ref(), &summaries)?;
+        refuse_packed_keys(self.output.keys_out.as_deref())?;
         Ok(Job {
             command: command_line(),
             reading: self.reading.plan(),
@@ -172,6 +173,21 @@ impl Output {
         let file = self.summary.clone().map(Target::from);
         let stdout = self.json.then_some(Target::Stdout);
         file.into_iter().chain(stdout).collect()
+    }
+}
+
+/// A key set is mapped and searched in place, which a compressed one cannot be.
+fn refuse_packed_keys(keys_out: Option<&Path>) -> Result<()> {
+    let is_packed = |path: &&Path| {
+        path.extension()
+            .is_some_and(|suffix| suffix == "gz" || suffix == "zst")
+    };
+    match keys_out.filter(is_packed) {
+        Some(path) => Err(Error::usage(
+            "a key set is searched where it stands: give it a name without .gz or .zst",
+        )
+        .at(path)),
+        None => Ok(()),
     }
 }
 
