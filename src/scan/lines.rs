@@ -104,11 +104,7 @@ impl Lines {
     ) {
         match piece {
             Piece::Bytes { bytes, offset } => self.bytes(bytes, offset, parser, sink),
-            Piece::MemberEnd { offset, length } => {
-                if !self.carry.is_empty() {
-                    self.borders.push((self.carry.len(), offset + length));
-                }
-            }
+            Piece::MemberEnd { offset, length } => self.note_border(offset + length),
             Piece::Padding { .. } => sink(Event::Warning(Warning::ZeroPadding)),
             Piece::Lost {
                 offset,
@@ -151,6 +147,15 @@ impl Lines {
         if from < bytes.len() {
             self.begin_at(offset, from);
             self.keep(&bytes[from..]);
+        }
+    }
+
+    /// A member ended inside the line. Members without content end at the same place: one border for all of them.
+    fn note_border(&mut self, next_member: u64) {
+        let at = self.carry.len();
+        self.borders.pop_if(|(last, _)| *last == at);
+        if at > 0 {
+            self.borders.push((at, next_member));
         }
     }
 

@@ -157,7 +157,8 @@ fn a_planted_pair_is_joined_by_its_rule_and_few_others() {
         .into_iter()
         .filter(|rule| rule.tier() == Tier::Bet && !needs_list.contains(rule));
     for rule in bets.clone() {
-        let pair = generate::plant::pair(rule.name(), place).expect(rule.name());
+        let pair = generate::plant::pair(rule.name(), place)
+            .unwrap_or_else(|| panic!("{rule} has no pair"));
         assert!(!are_one(RuleSet::EMPTY, &pair), "{rule}: {pair:?}");
         let joining: Vec<&str> = bets
             .clone()
