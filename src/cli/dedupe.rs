@@ -261,3 +261,106 @@ impl ValueEnum for KeepName {
         }))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::engine::{Digests, OnDamage};
+    use crate::report::Verbosity;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        args: Args,
+    }
+
+    fn job(flags: &[&str]) -> Job {
+        let line = [&["dedupe", "--in", "a.warc"], flags].concat();
+        Line::try_parse_from(line).unwrap().args.plan().unwrap()
+    }
+
+    #[test]
+    fn without_flags_the_plan_is_that_of_the_design() {
+        let job = job(&[]);
+        let thresholds = Thresholds::default();
+        assert_eq!(job.thresholds.evidence, thresholds.evidence);
+        assert_eq!(job.thresholds.keep, thresholds.keep);
+        assert_eq!(job.thresholds.redirect_within, thresholds.redirect_within);
+        assert_eq!(job.thresholds.redirects_max, thresholds.redirects_max);
+        assert_eq!(job.thresholds.fan_in_max, thresholds.fan_in_max);
+        assert_eq!(job.thresholds.boilerplate_max, thresholds.boilerplate_max);
+        assert_eq!(job.policy, "safe@1");
+        assert_eq!(job.reading.digests, Digests::Verify);
+        assert_eq!(job.reading.on_damage, OnDamage::Continue);
+        assert_eq!(job.fail_on, FailOn::Nothing);
+        assert!(job.report.is_none() && job.summaries.is_empty());
+    }
+
+    #[test]
+    fn each_flag_has_its_place_in_the_plan() {
+        let changed = job(&[
+            "b.warc",
+            "-i",
+            "c.warc",
+            "--evidence",
+            "revisit,digest,revisit",
+            "--keep",
+            "shortest-url",
+            "--redirect-within",
+            "1d",
+            "--max-redirects",
+            "3",
+            "--redirect-fan-in",
+            "4",
+            "--boilerplate",
+            "5",
+            "--policy",
+            "rfc3986@1",
+            "--digests",
+            "content",
+            "--strict",
+            "--threads",
+            "2",
+            "--fail-on-dupes",
+            "--summary",
+            "s.json",
+            "--json",
+            "-v",
+        ]);
+        assert_eq!(changed.reading.inputs, ["a.warc", "b.warc", "c.warc"]);
+        assert_eq!(
+            changed.thresholds.evidence,
+            [Evidence::Digest, Evidence::Revisit]
+        );
+        assert_eq!(changed.thresholds.keep, Keep::ShortestUrl);
+        assert_eq!(changed.thresholds.redirect_within, 86_400);
+        assert_eq!(changed.thresholds.redirects_max, 3);
+        assert_eq!(changed.thresholds.fan_in_max, 4);
+        assert_eq!(changed.thresholds.boilerplate_max, 5);
+        assert_eq!(changed.policy, "rfc3986@1");
+        assert_eq!(changed.reading.digests, Digests::Content);
+        assert_eq!(changed.reading.on_damage, OnDamage::Stop);
+        assert_eq!(changed.reading.threads.get(), 2);
+        assert_eq!(changed.fail_on, FailOn::Duplicates);
+        let file = Target::File("s.json".into());
+        assert_eq!(changed.summaries, [file, Target::Stdout]);
+        assert_eq!(changed.talk.verbosity, Verbosity::Verbose);
+    }
+
+    #[test]
+    fn every_capture_is_listed_whatever_the_level() {
+        for (flags, listing) in [
+            (&["--report", "r.csv"][..], Listing::All),
+            (&["--report", "r.csv", "--level", "url"], Listing::Url),
+            (&["--report", "r.csv", "--level", "page"], Listing::Page),
+            (
+                &["--report", "r.csv", "--level", "page", "--include-unique"],
+                Listing::WithUnique,
+            ),
+        ] {
+            assert_eq!(job(flags).report.unwrap().listing, listing, "{flags:?}");
+        }
+    }
+}

@@ -2,7 +2,7 @@
 
 use super::Escape;
 use super::row::Cells;
-use super::text::{is_clean, push_clean, push_decimal, push_real};
+use super::text::{push_clean, push_decimal, push_real};
 
 /// Appends the line of column names.
 pub(super) fn push_header(columns: &[&str], out: &mut Vec<u8>) {
@@ -37,11 +37,9 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// A spreadsheet computes a cell that starts so.
+    /// A spreadsheet computes a cell that starts so. (Tab and CR are percent-encoded and can do no harm.)
     fn guard(&mut self, text: &[u8]) {
-        if self.escape == Escape::Formula
-            && matches!(text, [b'=' | b'+' | b'-' | b'@' | b'\t' | b'\r', ..])
-        {
+        if self.escape == Escape::Formula && matches!(text, [b'=' | b'+' | b'-' | b'@', ..]) {
             self.out.push(b'\'');
         }
     }
@@ -51,28 +49,23 @@ impl<'a> Line<'a> {
         self.guard(text);
         let mut rest = text;
         while let Some(at) = memchr::memchr(b'"', rest) {
-            self.out.extend_from_slice(&rest[..=at]);
-            self.out.push(b'"');
+            push_clean(&rest[..at], self.out);
+            self.out.extend_from_slice(b"\"\"");
             rest = &rest[at + 1..];
         }
-        self.out.extend_from_slice(rest);
+        push_clean(rest, self.out);
         self.out.push(b'"');
     }
 }
 
 impl Cells for Line<'_> {
     fn text(&mut self, text: &[u8]) {
-        if !is_clean(text) {
-            let mut clean = Vec::with_capacity(text.len() + 16);
-            push_clean(text, &mut clean);
-            return self.text(&clean);
-        }
         self.separate();
         if memchr::memchr2(b',', b'"', text).is_some() {
             self.quoted(text);
         } else {
             self.guard(text);
-            self.out.extend_from_slice(text);
+            push_clean(text, self.out);
         }
     }
 

@@ -40,7 +40,7 @@ impl<'a> Line<'a> {
             scratch.clear();
             write_redacted(row.capture.target_uri, scratch);
             out.extend_from_slice(b",\"url_b64\":\"");
-            out.extend_from_slice(data_encoding::BASE64.encode(scratch).as_bytes());
+            push_base64(scratch, out);
             out.push(b'"');
         }
     }
@@ -96,6 +96,12 @@ fn push_link(link: &Link<'_>, out: &mut Vec<u8>, scratch: &mut Vec<u8>) {
     out.push(b'}');
 }
 
+fn push_base64(bytes: &[u8], out: &mut Vec<u8>) {
+    let start = out.len();
+    out.resize(start + data_encoding::BASE64.encode_len(bytes.len()), 0);
+    data_encoding::BASE64.encode_mut(bytes, &mut out[start..]);
+}
+
 fn push_number(number: Option<u64>, out: &mut Vec<u8>) {
     match number {
         Some(number) => push_decimal(number, out),
@@ -106,24 +112,20 @@ fn push_number(number: Option<u64>, out: &mut Vec<u8>) {
 fn push_text(text: &[u8], out: &mut Vec<u8>) {
     if text.is_empty() {
         out.extend_from_slice(b"null");
-    } else if is_clean(text) {
-        push_string(text, out);
     } else {
-        let mut clean = Vec::with_capacity(text.len() + 16);
-        push_clean(text, &mut clean);
-        push_string(&clean, out);
+        push_string(text, out);
     }
 }
 
-/// A JSON string of clean text, which holds nothing to escape but quote and backslash.
+/// A JSON string. Once control bytes are percent-encoded, nothing is to be escaped but quote and backslash.
 fn push_string(text: &[u8], out: &mut Vec<u8>) {
     out.push(b'"');
     let mut rest = text;
     while let Some(at) = memchr::memchr2(b'"', b'\\', rest) {
-        out.extend_from_slice(&rest[..at]);
+        push_clean(&rest[..at], out);
         out.extend_from_slice(&[b'\\', rest[at]]);
         rest = &rest[at + 1..];
     }
-    out.extend_from_slice(rest);
+    push_clean(rest, out);
     out.push(b'"');
 }
