@@ -1,201 +1,54 @@
-//! Gzip inputs, member by member (RFC 1952; WARC 1.1 annex D).
-//!
-//! After damage the reader goes on at the next member. It looks for one right behind the *start* of the damaged
-//! member, not where inflating failed: an inflater that lost its way runs over the start of the next member before it
-//! notices. So bytes may be inflated twice; crafted input could make that quadratic, hence the budget in
-//! [`Members::search_start`].
+//! Gzip members (RFC 1952), for the walk over them.
 
-use super::inflate::{Inflater, State};
-use super::{Halt, Input, Piece, hand};
+use super::inflate::Inflater;
+use super::members::{Codec, Step};
 
-use std::ops::ControlFlow;
+impl Codec for Inflater {
+    const MAGIC: &'static [u8] = b"\x1f\x8b\x08";
+    const WHAT: [&'static str; 3] = [
+        "bytes that are no gzip member",
+        "the last gzip member is cut short",
+        "a gzip member is damaged",
+    ];
 
-const MAGIC: [u8; 3] = [0x1f, 0x8b, 8];
-
-/// A member's header without its optional parts.
-const HEADER: usize = 10;
-
-/// Stored bytes that a probe may look at.
-const PROBE: usize = 1 << 12;
-
-/// Stored bytes searched at once.
-const SEARCH: usize = 1 << 16;
-
-/// Bytes that may be inflated in vain before the search starts behind what was inflated.
-const IN_VAIN: u64 = 64 << 20;
-
-/// The walk over an input's members.
-pub(super) struct Members<'a, I, S> {
-    input: &'a mut I,
-    inflater: &'a mut Inflater,
-    sink: &'a mut S,
-    position: u64,
-    /// Stored bytes of members that turned out to be damaged, each counted as often as it was inflated.
-    in_vain: u64,
-}
-
-impl<'a, I: Input, S: FnMut(Piece<'_>) -> ControlFlow<()>> Members<'a, I, S> {
-    pub(super) fn new(input: &'a mut I, inflater: &'a mut Inflater, sink: &'a mut S) -> Self {
-        Self {
-            input,
-            inflater,
-            sink,
-            position: 0,
-            in_vain: 0,
-        }
-    }
-
-    /// Hands over all members.
-    pub(super) fn run(mut self) -> Result<(), Halt> {
-        loop {
-            let bytes = self.input.at(self.position, HEADER)?;
-            match bytes.first() {
-                None => return Ok(()),
-                Some(_) if bytes.starts_with(&MAGIC) => self.member()?,
-                Some(0) => self.padding()?,
-                Some(_) => {
-                    let start = self.position;
-                    self.lose(start, start, "bytes that are no gzip member")?;
-                }
-            }
-        }
-    }
-
-    fn member(&mut self) -> Result<(), Halt> {
-        let start = self.position;
-        let stored = self.input.whole().map(|all| tail(all, start));
-        let Some((taken, bytes)) = stored.and_then(|stored| self.inflater.whole(stored)) else {
-            return self.member_in_steps();
+    /// No reserved flags, a known XFL and OS.
+    fn is_plausible(stored: &[u8]) -> bool {
+        let Some(header) = stored.first_chunk::<10>() else {
+            return false;
         };
-        if !bytes.is_empty() {
-            let offset = start;
-            hand(Piece::Bytes { bytes, offset }, self.sink)?;
-        }
-        self.end_member(start + taken as u64)
+        header[3] & 0xe0 == 0 && matches!(header[8], 0 | 2 | 4) && matches!(header[9], 0..=13 | 255)
     }
 
-    fn member_in_steps(&mut self) -> Result<(), Halt> {
-        let start = self.position;
-        let mut at = start;
-        self.inflater.begin();
-        loop {
-            let stored = self.input.at(at, 1)?;
-            let is_ended = stored.is_empty();
-            let step = self.inflater.step(stored);
-            at += step.taken as u64;
-            let what = match step.state {
-                State::Open if self.inflater.is_full() => {
-                    self.hand_filled()?;
-                    continue;
-                }
-                State::Open if !is_ended => continue,
-                State::Ended => {
-                    self.hand_filled()?;
-                    return self.end_member(at);
-                }
-                State::Open => "the last gzip member is cut short",
-                State::Bad => "a gzip member is damaged",
-            };
-            self.hand_filled()?;
-            self.in_vain += at - start;
-            return self.lose(start, at, what);
-        }
+    fn n_passed_over(_head: &[u8]) -> Option<u64> {
+        None
     }
 
-    fn hand_filled(&mut self) -> Result<(), Halt> {
-        let bytes = self.inflater.filled();
-        if !bytes.is_empty() {
-            let offset = self.position;
-            hand(Piece::Bytes { bytes, offset }, self.sink)?;
-        }
-        self.inflater.clear();
-        Ok(())
+    fn whole(&mut self, stored: &[u8]) -> Option<(usize, &[u8])> {
+        self.inflate_whole(stored)
     }
 
-    fn end_member(&mut self, end: u64) -> Result<(), Halt> {
-        let (offset, length) = (self.position, end - self.position);
-        self.position = end;
-        hand(Piece::MemberEnd { offset, length }, self.sink)
+    fn begin(&mut self) {
+        self.reset();
     }
 
-    fn padding(&mut self) -> Result<(), Halt> {
-        let offset = self.position;
-        loop {
-            let bytes = self.input.at(self.position, SEARCH)?;
-            let n_zeros = bytes.iter().take_while(|byte| **byte == 0).count();
-            let is_all = n_zeros == bytes.len() && n_zeros > 0;
-            self.position += n_zeros as u64;
-            if !is_all {
-                return hand(Piece::Padding { offset }, self.sink);
-            }
-        }
+    fn step(&mut self, stored: &[u8], limit: usize) -> Step {
+        self.inflate_up_to(stored, limit)
     }
 
-    /// Gives up the bytes from `start` to the next member.
-    fn lose(&mut self, start: u64, failed_at: u64, what: &'static str) -> Result<(), Halt> {
-        let mut at = self.search_start(start, failed_at);
-        self.position = loop {
-            let bytes = self.input.at(at, SEARCH)?;
-            if bytes.len() < MAGIC.len() {
-                break at + bytes.len() as u64;
-            }
-            match memchr::memmem::find(bytes, &MAGIC) {
-                None => at += (bytes.len() - (MAGIC.len() - 1)) as u64,
-                Some(index) => {
-                    at += index as u64;
-                    let stored = self.input.at(at, PROBE)?;
-                    let stored = &stored[..stored.len().min(PROBE)];
-                    if is_plausible(stored) && self.inflater.probe(stored) {
-                        break at;
-                    }
-                    at += 1;
-                }
-            }
-        };
-        let length = Some(self.position - start);
-        let offset = start;
-        hand(
-            Piece::Lost {
-                offset,
-                length,
-                what,
-            },
-            self.sink,
-        )
+    fn filled(&self) -> &[u8] {
+        self.buffered()
     }
 
-    /// Where to look for the next member: behind the start of the damaged one, unless so much was inflated in vain
-    /// that the input must be crafted; then behind what was inflated.
-    fn search_start(&self, start: u64, failed_at: u64) -> u64 {
-        let start = if self.in_vain > IN_VAIN + 4 * failed_at {
-            failed_at
-        } else {
-            start
-        };
-        (start + 1).max(self.input.earliest())
+    fn clear(&mut self) {
+        self.empty();
     }
-}
-
-fn tail(all: &[u8], start: u64) -> &[u8] {
-    usize::try_from(start)
-        .ok()
-        .and_then(|start| all.get(start..))
-        .unwrap_or_default()
-}
-
-/// Whether the header reads as one that a compressor wrote: no reserved flags, a known XFL and OS.
-fn is_plausible(stored: &[u8]) -> bool {
-    let Some(header) = stored.first_chunk::<HEADER>() else {
-        return false;
-    };
-    header[3] & 0xe0 == 0 && matches!(header[8], 0 | 2 | 4) && matches!(header[9], 0..=13 | 255)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Compression, Decoder, Stream};
-    use super::*;
+    use super::super::{Compression, Decoder, Input, Piece, Stream};
     use std::io::Write as _;
+    use std::ops::ControlFlow;
 
     fn member(text: &[u8]) -> Vec<u8> {
         let mut encoder = flate2::GzBuilder::new().write(Vec::new(), flate2::Compression::new(6));

@@ -4,6 +4,8 @@
     reason = "libdeflate is C, and its safe wrapper hides how much input a member took"
 )]
 
+use super::members::{State, Step};
+
 use std::ptr::NonNull;
 
 use flate2::{Decompress, FlushDecompress, Status};
@@ -11,32 +13,6 @@ use libdeflate_sys as sys;
 
 /// Bytes of the output buffer, and so of the largest member that is inflated in one call.
 const WHOLE: usize = 1 << 20;
-
-/// Bytes of a piece of a larger member: what a core keeps in its cache.
-const CHUNK: usize = 1 << 18;
-
-/// Output bytes that a member must give before it is believed in the midst of damage.
-const PROBED: usize = 256;
-
-/// What one step did.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Step {
-    /// Input bytes taken.
-    pub(super) taken: usize,
-    /// How the member stands.
-    pub(super) state: State,
-}
-
-/// How a member stands after a step.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum State {
-    /// It goes on: the buffer is full, or the input is used up.
-    Open,
-    /// It ended, and its checksum is right.
-    Ended,
-    /// It is no deflate data, or its checksum is wrong.
-    Bad,
-}
 
 /// The two inflaters and their output buffer.
 pub(super) struct Inflater {
@@ -66,51 +42,19 @@ impl Default for Inflater {
 impl Inflater {
     /// Inflates the member at the start of `stored` if it is sound and fits the buffer: its stored length, and its
     /// bytes.
-    pub(super) fn whole(&mut self, stored: &[u8]) -> Option<(usize, &[u8])> {
+    pub(super) fn inflate_whole(&mut self, stored: &[u8]) -> Option<(usize, &[u8])> {
         let (taken, given) = self.whole.as_mut()?.gzip(stored, &mut self.out)?;
         Some((taken, &self.out[..given]))
     }
 
     /// Starts a member, to be inflated step by step.
-    pub(super) fn begin(&mut self) {
+    pub(super) fn reset(&mut self) {
         self.steps.reset(true);
         self.filled = 0;
     }
 
-    /// Inflates as much as fits the buffer.
-    pub(super) fn step(&mut self, stored: &[u8]) -> Step {
-        self.step_up_to(stored, CHUNK)
-    }
-
-    /// What the buffer holds.
-    pub(super) fn filled(&self) -> &[u8] {
-        &self.out[..self.filled]
-    }
-
-    /// Whether the buffer can take no more.
-    pub(super) fn is_full(&self) -> bool {
-        self.filled == CHUNK
-    }
-
-    /// Empties the buffer.
-    pub(super) fn clear(&mut self) {
-        self.filled = 0;
-    }
-
-    /// Whether `stored` starts with a member, as far as its first bytes tell.
-    pub(super) fn probe(&mut self, stored: &[u8]) -> bool {
-        self.begin();
-        let state = self.step_up_to(stored, PROBED).state;
-        let is_believed = match state {
-            State::Bad => false,
-            State::Ended => true,
-            State::Open => self.filled > 0,
-        };
-        self.clear();
-        is_believed
-    }
-
-    fn step_up_to(&mut self, stored: &[u8], limit: usize) -> Step {
+    /// Inflates until the buffer holds `limit` bytes.
+    pub(super) fn inflate_up_to(&mut self, stored: &[u8], limit: usize) -> Step {
         let (taken, given) = (self.steps.total_in(), self.steps.total_out());
         let room = &mut self.out[self.filled..limit];
         let outcome = self.steps.decompress(stored, room, FlushDecompress::None);
@@ -125,6 +69,16 @@ impl Inflater {
                 Err(_) => State::Bad,
             },
         }
+    }
+
+    /// What was inflated since the last `empty`.
+    pub(super) fn buffered(&self) -> &[u8] {
+        &self.out[..self.filled]
+    }
+
+    /// Empties the buffer.
+    pub(super) fn empty(&mut self) {
+        self.filled = 0;
     }
 }
 

@@ -6,6 +6,7 @@ mod gzip;
 mod inflate;
 mod input;
 mod map;
+mod members;
 mod plain;
 mod sniff;
 mod zstd;
@@ -73,7 +74,7 @@ impl Decoder {
             Compression::Plain => plain::pieces(input, &mut sink),
             Compression::Gzip => {
                 let inflater = self.inflater.get_or_insert_default();
-                gzip::Members::new(input, inflater, &mut sink).run()
+                members::Members::new(input, inflater, &mut sink, 0).run()
             }
             Compression::Zstd => zstd::pieces(input, &mut sink),
         };

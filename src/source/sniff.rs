@@ -51,9 +51,7 @@ pub fn sniff(first: &[u8]) -> Format {
     let content = match compression {
         Compression::Plain => content(first),
         Compression::Gzip => inflated(first),
-        Compression::Zstd => {
-            super::zstd::first_bytes(first).map_or(Content::Unknown, |text| content(&text))
-        }
+        Compression::Zstd => framed(first),
     };
     Format {
         compression,
@@ -91,6 +89,15 @@ fn inflated(first: &[u8]) -> Content {
         }
     }
     found
+}
+
+/// The content of the first frame. Only WARC files have a dictionary, which may be longer than `first`.
+fn framed(first: &[u8]) -> Content {
+    match super::zstd::first_bytes(first).map(|text| content(&text)) {
+        None | Some(Content::Empty) if super::zstd::has_dictionary(first) => Content::Warc,
+        Some(known) => known,
+        None => Content::Unknown,
+    }
 }
 
 fn content(text: &[u8]) -> Content {

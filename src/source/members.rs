@@ -1,0 +1,268 @@
+//! The walk over a compressed input: gzip members (RFC 1952; WARC 1.1 annex D) or zstd frames, one after the other.
+//!
+//! After damage the reader goes on at the next member. It looks for one right behind the *start* of the damaged
+//! member, not where inflating failed: an inflater that lost its way runs over the start of the next member before it
+//! notices. So bytes may be inflated twice; crafted input could make that quadratic, hence the budget in
+//! [`Members::search_start`].
+
+use super::{Halt, Input, Piece, hand};
+
+use std::ops::ControlFlow;
+
+/// Bytes that tell what comes next.
+const HEAD: usize = 16;
+
+/// Bytes of a piece of a member that is decoded in steps: what a core keeps in its cache.
+pub(super) const CHUNK: usize = 1 << 18;
+
+/// Stored bytes that a probe may look at.
+const PROBE: usize = 1 << 12;
+
+/// Stored bytes searched at once.
+const SEARCH: usize = 1 << 16;
+
+/// Bytes that may be inflated in vain before the search starts behind what was inflated.
+const IN_VAIN: u64 = 64 << 20;
+
+/// Output bytes that a member must give before it is believed in the midst of damage.
+pub(super) const PROBED: usize = 256;
+
+/// What decodes one member at a time, into a buffer of its own.
+pub(super) trait Codec {
+    /// How a member starts.
+    const MAGIC: &'static [u8];
+    /// Said of bytes that start no member, of a member that the input's end cuts, and of a damaged one.
+    const WHAT: [&'static str; 3];
+
+    /// Whether the start of a member reads as one that a compressor wrote.
+    fn is_plausible(stored: &[u8]) -> bool;
+
+    /// Bytes that hold no data but belong to the format, if some start here.
+    fn n_passed_over(head: &[u8]) -> Option<u64>;
+
+    /// Decodes the member at the start of `stored`, if it is sound and fits the buffer: its stored length, and its
+    /// bytes.
+    fn whole(&mut self, stored: &[u8]) -> Option<(usize, &[u8])>;
+
+    /// Starts a member, to be decoded step by step.
+    fn begin(&mut self);
+
+    /// Decodes as much as fits a buffer of so many bytes.
+    fn step(&mut self, stored: &[u8], limit: usize) -> Step;
+
+    /// What the buffer holds.
+    fn filled(&self) -> &[u8];
+
+    /// Empties the buffer.
+    fn clear(&mut self);
+}
+
+/// What one step did.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Step {
+    /// Input bytes taken.
+    pub(super) taken: usize,
+    /// How the member stands.
+    pub(super) state: State,
+}
+
+/// How a member stands after a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    /// It goes on: the buffer is full, or the input is used up.
+    Open,
+    /// It ended, and its checksum is right.
+    Ended,
+    /// It cannot be decoded, or its checksum is wrong.
+    Bad,
+}
+
+/// The walk over an input's members.
+pub(super) struct Members<'a, I, C, S> {
+    input: &'a mut I,
+    codec: &'a mut C,
+    sink: &'a mut S,
+    position: u64,
+    /// Stored bytes of members that turned out to be damaged, each counted as often as it was decoded.
+    in_vain: u64,
+}
+
+impl<'a, I: Input, C: Codec, S: FnMut(Piece<'_>) -> ControlFlow<()>> Members<'a, I, C, S> {
+    /// A walk that starts at `position`.
+    pub(super) fn new(input: &'a mut I, codec: &'a mut C, sink: &'a mut S, position: u64) -> Self {
+        Self {
+            input,
+            codec,
+            sink,
+            position,
+            in_vain: 0,
+        }
+    }
+
+    /// Hands over all members.
+    pub(super) fn run(mut self) -> Result<(), Halt> {
+        loop {
+            let head = self.input.at(self.position, HEAD)?;
+            let Some(first) = head.first() else {
+                return Ok(());
+            };
+            if head.starts_with(C::MAGIC) {
+                self.member()?;
+            } else if *first == 0 {
+                self.padding()?;
+            } else if let Some(n) = C::n_passed_over(head) {
+                self.pass_over(n)?;
+            } else {
+                let start = self.position;
+                self.lose(start, start, C::WHAT[0])?;
+            }
+        }
+    }
+
+    fn member(&mut self) -> Result<(), Halt> {
+        let start = self.position;
+        let stored = self.input.whole().map(|all| tail(all, start));
+        let Some((taken, bytes)) = stored.and_then(|stored| self.codec.whole(stored)) else {
+            return self.member_in_steps();
+        };
+        if !bytes.is_empty() {
+            let offset = start;
+            hand(Piece::Bytes { bytes, offset }, self.sink)?;
+        }
+        self.end_member(start + taken as u64)
+    }
+
+    fn member_in_steps(&mut self) -> Result<(), Halt> {
+        let start = self.position;
+        let mut at = start;
+        self.codec.begin();
+        loop {
+            let stored = self.input.at(at, 1)?;
+            let is_ended = stored.is_empty();
+            let step = self.codec.step(stored, CHUNK);
+            at += step.taken as u64;
+            let what = match step.state {
+                State::Open if self.codec.filled().len() == CHUNK => {
+                    self.hand_filled()?;
+                    continue;
+                }
+                State::Open if !is_ended => continue,
+                State::Ended => {
+                    self.hand_filled()?;
+                    return self.end_member(at);
+                }
+                State::Open => C::WHAT[1],
+                State::Bad => C::WHAT[2],
+            };
+            self.hand_filled()?;
+            self.in_vain += at - start;
+            return self.lose(start, at, what);
+        }
+    }
+
+    fn hand_filled(&mut self) -> Result<(), Halt> {
+        let bytes = self.codec.filled();
+        if !bytes.is_empty() {
+            let offset = self.position;
+            hand(Piece::Bytes { bytes, offset }, self.sink)?;
+        }
+        self.codec.clear();
+        Ok(())
+    }
+
+    fn end_member(&mut self, end: u64) -> Result<(), Halt> {
+        let (offset, length) = (self.position, end - self.position);
+        self.position = end;
+        hand(Piece::MemberEnd { offset, length }, self.sink)
+    }
+
+    fn pass_over(&mut self, n: u64) -> Result<(), Halt> {
+        let start = self.position;
+        let end = start.saturating_add(n);
+        while self.position < end {
+            let left = end - self.position;
+            let n = self.input.at(self.position, 1)?.len() as u64;
+            if n == 0 {
+                return self.lose(start, start, C::WHAT[1]);
+            }
+            self.position += n.min(left);
+        }
+        Ok(())
+    }
+
+    fn padding(&mut self) -> Result<(), Halt> {
+        let offset = self.position;
+        loop {
+            let bytes = self.input.at(self.position, SEARCH)?;
+            let n_zeros = bytes.iter().take_while(|byte| **byte == 0).count();
+            let is_all = n_zeros == bytes.len() && n_zeros > 0;
+            self.position += n_zeros as u64;
+            if !is_all {
+                return hand(Piece::Padding { offset }, self.sink);
+            }
+        }
+    }
+
+    /// Gives up the bytes from `start` to the next member.
+    fn lose(&mut self, start: u64, failed_at: u64, what: &'static str) -> Result<(), Halt> {
+        let mut at = self.search_start(start, failed_at);
+        self.position = loop {
+            let bytes = self.input.at(at, SEARCH)?;
+            if bytes.len() < C::MAGIC.len() {
+                break at + bytes.len() as u64;
+            }
+            match memchr::memmem::find(bytes, C::MAGIC) {
+                None => at += (bytes.len() - (C::MAGIC.len() - 1)) as u64,
+                Some(index) => {
+                    at += index as u64;
+                    let stored = self.input.at(at, PROBE)?;
+                    let stored = &stored[..stored.len().min(PROBE)];
+                    if C::is_plausible(stored) && probe(self.codec, stored) {
+                        break at;
+                    }
+                    at += 1;
+                }
+            }
+        };
+        let length = Some(self.position - start);
+        let offset = start;
+        hand(
+            Piece::Lost {
+                offset,
+                length,
+                what,
+            },
+            self.sink,
+        )
+    }
+
+    /// Where to look for the next member: behind the start of the damaged one, unless so much was inflated in vain
+    /// that the input must be crafted; then behind what was inflated.
+    fn search_start(&self, start: u64, failed_at: u64) -> u64 {
+        let start = if self.in_vain > IN_VAIN + 4 * failed_at {
+            failed_at
+        } else {
+            start
+        };
+        (start + 1).max(self.input.earliest())
+    }
+}
+
+fn tail(all: &[u8], start: u64) -> &[u8] {
+    usize::try_from(start)
+        .ok()
+        .and_then(|start| all.get(start..))
+        .unwrap_or_default()
+}
+
+/// Whether `stored` starts with a member, as far as its first bytes tell.
+fn probe(codec: &mut impl Codec, stored: &[u8]) -> bool {
+    codec.begin();
+    let is_believed = match codec.step(stored, PROBED).state {
+        State::Bad => false,
+        State::Ended => true,
+        State::Open => !codec.filled().is_empty(),
+    };
+    codec.clear();
+    is_believed
+}
