@@ -46,7 +46,9 @@ pub(crate) fn write(host: &[u8], base: Base, out: &mut Vec<u8>) -> Result<RuleSe
     if out.len() == start || !out[start..].iter().all(|byte| is_reg_name(*byte)) {
         return Err(Invalid);
     }
-    if base == Base::Browser && ends_in_number(&out[start..]) && rewrite_ipv4(out, start)? {
+    let name = &out[start..];
+    let is_number = base == Base::Browser && ends_in_number(name) && !is_dotted_decimal(name);
+    if is_number && rewrite_ipv4(out, start)? {
         fired.insert(Rule::HostIp);
     }
     Ok(fired)

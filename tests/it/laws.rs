@@ -7,6 +7,7 @@ use crawl_dedupe::policy::{Rule, RuleSet};
 use crawl_dedupe::uri::Normalizer;
 
 use crate::mutations::{Random, generated, mutate, n_mutations};
+use crate::naive::normalize_naive;
 
 /// Rules that may split what the others have merged, by their nature.
 const SPLITTERS: RuleSet = RuleSet::of(&[
@@ -187,5 +188,26 @@ fn a_rule_is_in_its_mask_alone_if_it_makes_another_key() {
             }
         }
         Ok(())
+    });
+}
+
+#[test]
+fn the_slow_twin_agrees() {
+    check(10, |input, base, rules, random| {
+        let mut plan = plan(base, rules);
+        if random.below(4) == 0 {
+            plan.fragment = Fragment::KeepRoutes;
+        }
+        let mut normalizer = Normalizer::default();
+        let fast = normalizer.normalize(&plan, input);
+        let (slow, kind) = normalize_naive(&plan, input);
+        if (fast.text, fast.kind) == (slow.as_slice(), kind) {
+            return Ok(());
+        }
+        let fast = fast.text.escape_ascii();
+        Err(format!(
+            "fast {fast}, slow {kind:?} {}",
+            slow.escape_ascii()
+        ))
     });
 }

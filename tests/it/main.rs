@@ -1,5 +1,6 @@
 //! Integration tests.
 
+mod alloc;
 mod architecture;
 mod archives;
 mod catalog;
@@ -14,11 +15,14 @@ mod expect;
 mod faults;
 mod generated;
 mod given;
+mod golden;
 mod groups;
 mod indexes;
 mod keysets;
 mod laws;
 mod mutations;
+mod naive;
+mod naive_bets;
 mod naive_ends;
 mod oracle;
 mod parity;
