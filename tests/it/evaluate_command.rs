@@ -41,11 +41,7 @@ fn rows(lines: &[Line], flags: &[&str]) -> Vec<Cells> {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let flags = [&["--report", "-"], flags].concat();
     let output = evaluate(folder.path(), lines, &flags);
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    assert!(output.status.success(), "{}", output.stderr.escape_ascii());
     cells(&output.stdout)
 }
 
