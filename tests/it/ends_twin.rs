@@ -161,4 +161,33 @@ proptest! {
     fn on_redirects_alone(given in prop::collection::vec(head(), 1..12), thresholds in thresholds()) {
         agree(&given, &thresholds);
     }
+
+    #[test]
+    fn in_any_order_of_inputs(
+        (given, order) in prop::collection::vec(capture(), 1..12).prop_flat_map(|mut given| {
+            for (ordinal, one) in given.iter_mut().enumerate() {
+                one.ordinal = Some(ordinal);
+            }
+            let order = Just((0..given.len()).collect::<Vec<_>>()).prop_shuffle();
+            (Just(given), order)
+        }),
+        thresholds in thresholds(),
+    ) {
+        let turned: Vec<Given> = order.iter().map(|place| given[*place].clone()).collect();
+        let [straight, turned] = [given, turned].map(|given| Ends::of(&catalog(&given), &thresholds));
+        // Where a row of the turned list stood.
+        let back = |row: RowId| order[row.index()];
+        for (row, place) in order.iter().enumerate() {
+            let (row, place) = (RowId::from_index(row), RowId::from_index(*place));
+            let hop = |hop: crawl_dedupe::group::Hop| (hop.to.index(), hop.kind);
+            prop_assert_eq!(
+                turned.hop(row).map(|hop| (back(hop.to), hop.kind)),
+                straight.hop(place).map(hop)
+            );
+            prop_assert_eq!(turned.conflicts(row), straight.conflicts(place));
+            prop_assert_eq!(turned.facts(row), straight.facts(place));
+            prop_assert_eq!(back(turned.content(row)), straight.content(place).index());
+        }
+        prop_assert_eq!(turned.figures(), straight.figures());
+    }
 }

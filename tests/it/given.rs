@@ -27,6 +27,8 @@ pub(crate) struct Given {
     /// Its input, and the offset of its record there; of an index line, the one it states.
     pub(crate) file: u32,
     pub(crate) offset: u64,
+    /// Its ordinal there; by default its place in the list.
+    pub(crate) ordinal: Option<usize>,
     pub(crate) stated_file: &'static str,
     pub(crate) is_hsts: bool,
     pub(crate) is_index_line: bool,
@@ -57,6 +59,7 @@ pub(crate) fn response(url: &str, day: i64, status: u16) -> Given {
         has_head: true,
         file: 0,
         offset: 0,
+        ordinal: None,
         stated_file: "",
         is_hsts: false,
         is_index_line: false,
@@ -131,8 +134,8 @@ pub(crate) const FILES: [&str; 3] = ["folder/crawl.warc.gz", "crawl.cdx", "other
 /// The catalog of `given`.
 pub(crate) fn catalog(given: &[Given]) -> Catalog {
     let mut batch = Batch::default();
-    for (ordinal, one) in given.iter().enumerate() {
-        let ordinal = ordinal as u64;
+    for (place, one) in given.iter().enumerate() {
+        let ordinal = one.ordinal.unwrap_or(place) as u64;
         let capture = Capture {
             locator: Locator {
                 file: FileId(one.file),

@@ -249,7 +249,7 @@ impl Naive<'_> {
     fn tie(&self, one: usize) -> (&str, &str, usize) {
         let own = &self.given[one];
         let file = FILES[own.file as usize].rsplit('/').next().unwrap_or("");
-        (&own.url, file, one)
+        (&own.url, file, own.ordinal.unwrap_or(one))
     }
 
     fn is_redirect(&self, me: usize) -> bool {
@@ -423,8 +423,18 @@ impl Naive<'_> {
             other.digest_status,
             DigestStatus::Ok | DigestStatus::OkOverRawBody | DigestStatus::Mismatch
         );
+        // Read, and not checked: it names its own payload, or none.
+        let is_stated = other.digest_status == DigestStatus::Unchecked
+            && other.completeness == Completeness::Complete
+            && other.record_type != RecordType::Revisit
+            && !other.is_index_line
+            && !other.payload.is_empty();
+        let declared = match is_stated {
+            true => other.declared.clone(),
+            false => self.named(&other.declared),
+        };
         let says_more = other.declared != other.payload && !is_judged;
-        self.payload(one) == digest || says_more && self.named(&other.declared) == digest
+        self.payload(one) == digest || says_more && declared == digest
     }
 
     /// The payload digest by the capture's own account.

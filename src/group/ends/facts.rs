@@ -34,40 +34,32 @@ enum Trust {
 impl Payloads {
     pub(super) fn of(catalog: &Catalog) -> Self {
         let mut payloads = Self::default();
-        let mut named = HashMap::new();
-        let wanted: HashSet<u128> = catalog
-            .ids()
-            .filter_map(|row| {
-                if names_a_payload(catalog.row(row)) {
-                    Some(own_digest(catalog, row))
-                } else {
-                    unchecked_digest(catalog, row)
-                }
-            })
-            .collect();
         for id in catalog.ids() {
             let row = catalog.row(id);
             let differs = row.flags.contains(RowFlags::DECLARED_DIFFERS);
             if differs && names_a_payload(row) {
                 payloads.own.insert(id, own_digest(catalog, id));
             }
-            if row.payload == 0 || row.record_type == RecordType::Revisit {
-                continue;
-            }
-            payloads.note(row, catalog.decoded(id));
-            if let Some(trust) = trust(row) {
-                let declared = catalog.declared(id);
-                if wanted.contains(&declared) {
-                    name(&mut named, declared, (trust, row.payload));
-                }
+            if row.payload != 0 && row.record_type != RecordType::Revisit {
+                payloads.note(row, catalog.decoded(id));
             }
         }
-        payloads.named = named
-            .into_iter()
-            .filter_map(|(declared, (_, payload))| Some((declared, payload?)))
-            .filter(|(declared, payload)| declared != payload)
-            .collect();
+        payloads.named = named(catalog);
         payloads
+    }
+
+    /// The digests by which a revisit may find a row: its payload's, and the declared one where that was not checked.
+    /// 0 for none; never the same twice.
+    pub(super) fn digests(&self, catalog: &Catalog, id: RowId) -> [u128; 2] {
+        let row = catalog.row(id);
+        let payload = self.facts(id, row).payload;
+        let declared = match unchecked_digest(catalog, id) {
+            // It names this payload, or none that is agreed on.
+            Some(declared) if trust(row).is_some() => declared,
+            Some(declared) => self.named_by(declared),
+            None => 0,
+        };
+        [payload, if declared == payload { 0 } else { declared }]
     }
 
     /// Notes what the payload of a row is, and what it decodes to (0 for unknown).
@@ -127,6 +119,41 @@ impl Payloads {
     }
 }
 
+/// Declared digests that name a payload of another digest, as far as a row is known by them.
+fn named(catalog: &Catalog) -> HashMap<u128, u128> {
+    let names_another =
+        |row: &Row| row.flags.contains(RowFlags::DECLARED_DIFFERS) && trust(row).is_some();
+    if !catalog.rows().iter().any(names_another) {
+        return HashMap::new();
+    }
+    let wanted: HashSet<u128> = catalog
+        .ids()
+        .filter_map(|row| {
+            let fixed = catalog.row(row);
+            if names_a_payload(fixed) {
+                Some(own_digest(catalog, row))
+            } else {
+                unchecked_digest(catalog, row).filter(|_| trust(fixed).is_none())
+            }
+        })
+        .collect();
+    let mut named = HashMap::new();
+    for id in catalog.ids() {
+        let row = catalog.row(id);
+        if let Some(trust) = trust(row) {
+            let declared = catalog.declared(id);
+            if wanted.contains(&declared) {
+                name(&mut named, declared, (trust, row.payload));
+            }
+        }
+    }
+    named
+        .into_iter()
+        .filter_map(|(declared, (_, payload))| Some((declared, payload?)))
+        .filter(|(declared, payload)| declared != payload)
+        .collect()
+}
+
 /// Whether the row only names a payload, and holds none.
 fn names_a_payload(row: &Row) -> bool {
     row.record_type == RecordType::Revisit || row.flags.contains(RowFlags::INDEX_LINE)
@@ -141,7 +168,7 @@ pub(super) fn own_digest(catalog: &Catalog, row: RowId) -> u128 {
 }
 
 /// The declared digest of a row, where it says more than the payload's and nothing is known for or against it.
-pub(super) fn unchecked_digest(catalog: &Catalog, row: RowId) -> Option<u128> {
+fn unchecked_digest(catalog: &Catalog, row: RowId) -> Option<u128> {
     let fixed = catalog.row(row);
     let is_judged = matches!(
         fixed.digest_status,
@@ -153,7 +180,7 @@ pub(super) fn unchecked_digest(catalog: &Catalog, row: RowId) -> Option<u128> {
 
 /// Whether the declared digest of a record whose body was read says which payload it names.
 fn trust(row: &Row) -> Option<Trust> {
-    if !row.flags.contains(RowFlags::DECLARED) || row.flags.contains(RowFlags::INDEX_LINE) {
+    if names_a_payload(row) || row.payload == 0 || !row.flags.contains(RowFlags::DECLARED) {
         return None;
     }
     match row.digest_status {

@@ -7,7 +7,7 @@
 use hashbrown::HashSet;
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::facts::{Payloads, own_digest, unchecked_digest};
+use super::facts::{Payloads, own_digest};
 use super::forest::Forest;
 use super::nearest::{Place, Places};
 use super::subset::Subset;
@@ -170,7 +170,7 @@ impl<'a> Originals<'a> {
 
     /// Enters `row` under `name`, alone and with each of its digests.
     fn shelve(&self, row: RowId, name: u128, places: &mut Vec<Place>) {
-        let digests = self.digests(row);
+        let digests = self.payloads.digests(self.catalog, row);
         let keys = digests
             .into_iter()
             .filter(|digest| *digest != 0)
@@ -212,7 +212,7 @@ impl<'a> Originals<'a> {
             if is_none {
                 continue;
             }
-            for digest in self.digests(row) {
+            for digest in self.payloads.digests(self.catalog, row) {
                 if !wanted.contains(&digest) {
                     continue;
                 }
@@ -251,15 +251,6 @@ impl<'a> Originals<'a> {
             && !fixed.flags.contains(RowFlags::DIGEST_OF_NOTHING)
             && !self.payloads.is_empty(digest);
         is_usable.then_some(digest)
-    }
-
-    /// The digests by which a capture is found: its payload's, and the declared one where that was not checked. 0 for
-    /// none; never the same twice.
-    fn digests(&self, row: RowId) -> [u128; 2] {
-        let payload = self.payloads.facts(row, self.catalog.row(row)).payload;
-        let declared =
-            unchecked_digest(self.catalog, row).map_or(0, |digest| self.payloads.named_by(digest));
-        [payload, if declared == payload { 0 } else { declared }]
     }
 }
 
