@@ -98,6 +98,8 @@ fn split(line: &[u8]) -> Option<Split<'_>> {
 #[derive(Debug, Default)]
 struct Parser {
     members: Members,
+    /// A `!meta` line said that the lines are of a zipnum index (`index.idx` in a WACZ): they point at blocks, not captures.
+    points_at_blocks: bool,
     scratch: Scratch,
 }
 
@@ -108,20 +110,23 @@ impl Parse for Parser {
             text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
         }
         let is_remark = matches!(text.first(), None | Some(b'!' | b'#'));
+        if text.starts_with(b"!meta") {
+            self.points_at_blocks = memchr::memmem::find(text, b"\"cdxj-gzip-").is_some();
+        }
         if is_remark || text.starts_with(b" CDX") || text.trim_ascii().is_empty() {
             return sink(Event::Ignored);
         }
         if text.iter().all(|byte| *byte == 0) {
             return sink(Event::Warning(Warning::ZeroPadding));
         }
-        let Self { members, scratch } = self;
         let Some(parts) = split(text) else {
             return sink(line.place.damage("not a line of CDXJ: no JSON object"));
         };
-        match read(parts, members) {
-            Ok(statement) => statement.emit(line.place, scratch, sink),
+        match read(parts, &mut self.members) {
+            Ok(statement) => statement.emit(line.place, &mut self.scratch, sink),
+            Err(NO_URL) if self.points_at_blocks => sink(Event::Ignored),
             Err(json::BROKEN) if !line.is_terminated => {
-                sink(line.place.damage("incomplete last line"))
+                sink(line.place.damage("incomplete last line"));
             }
             Err(what) => sink(line.place.damage(what)),
         }
@@ -165,10 +170,12 @@ fn read<'a>(parts: Split<'a>, members: &'a mut Members) -> Result<Statement<'a>,
         ..Statement::default()
     };
     if matches!(statement.url, b"" | b"-") {
-        return Err("no url in the line");
+        return Err(NO_URL);
     }
     Ok(statement)
 }
+
+const NO_URL: &str = "no url in the line";
 
 /// The names that are read; all others are passed over.
 const FIELDS: [&[u8]; 13] = [
@@ -317,6 +324,17 @@ mod tests {
             b"\xef\xbb\xbf!meta 0 {\"url\": \"x\"}\n!OpenWayback-CDXJ 1.0\n# remark\n CDX N b a\n\n\0\0",
             &["Ignored", "Ignored", "Ignored", "Ignored", "Ignored", "warning zero-padding"],
         );
+    }
+
+    #[test]
+    fn lines_that_point_at_blocks_are_no_captures() {
+        let line = r#"com,a)/ 20240501120000 {"offset": 0, "length": 390, "digest": "sha256:00"}"#;
+        let meta = r#"!meta 0 {"format": "cdxj-gzip-1.0", "filename": "index.cdx.gz"}"#;
+        check(
+            format!("{meta}\n{line}").as_bytes(),
+            &["Ignored", "Ignored"],
+        );
+        check(line.as_bytes(), &["line 1: no url in the line"]);
     }
 
     #[test]
