@@ -27,6 +27,7 @@ mod naive_ends;
 mod oracle;
 mod parity;
 mod policies;
+mod readme;
 mod report;
 mod segments;
 mod shared;
