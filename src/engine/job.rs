@@ -76,18 +76,10 @@ pub struct Talk {
 pub enum InFormat {
     /// WARC, plain or compressed.
     Warc,
-    /// ARC, plain or compressed.
-    Arc,
     /// Space-separated index lines.
     Cdx,
     /// Index lines with JSON.
     Cdxj,
-    /// WAT: metadata records of a WARC.
-    Wat,
-    /// A crawl log of Heritrix.
-    CrawlLog,
-    /// One URL a line.
-    Urls,
 }
 
 /// `--digests`.

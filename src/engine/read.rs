@@ -174,10 +174,8 @@ fn forced(seen: Format, format: Option<InFormat>) -> Format {
     let content = match format {
         None => seen.content,
         Some(InFormat::Warc) => Content::Warc,
-        Some(InFormat::Arc) => Content::Arc,
         Some(InFormat::Cdx) => Content::Cdx,
         Some(InFormat::Cdxj) => Content::Cdxj,
-        Some(InFormat::Wat | InFormat::CrawlLog | InFormat::Urls) => Content::Unknown,
     };
     Format { content, ..seen }
 }

@@ -222,7 +222,7 @@ fn conclusion(summary: &Summary, paint: Paint) -> String {
     if counts.damaged > 0 {
         say(
             "damage",
-            format!("{} places, named above", n(counts.damaged)),
+            format!("{} in all, the first named above", n(counts.damaged)),
         );
     }
     for output in &summary.outputs {
@@ -265,7 +265,7 @@ fn what_could_be_saved(summary: &Summary) -> String {
     if bytes.redundant_unknown > 0 {
         let unknown = HumanCount(bytes.redundant_unknown);
         // Writing to a `String` cannot fail.
-        write!(text, ", and {unknown} captures of unknown cost").ok();
+        write!(text, ", and of {unknown} more the cost is unknown").ok();
     }
     text
 }
@@ -338,7 +338,7 @@ duplicates  7 with the content of their keeper
 versions    0 of the same URL with other content
 aliases     0 that redirect to their keeper
 unjudged    0 of the same URL, without a digest to judge by
-could save  2.00 KiB as stored, and 1 captures of unknown cost
+could save  2.00 KiB as stored, and of 1 more the cost is unknown
 conflicts   3 boilerplate
 warnings    2 lf-lines
 "
