@@ -115,6 +115,8 @@ fn content(text: &[u8]) -> Content {
         Content::Arc
     } else if starts_with_version(trimmed) {
         Content::Warc
+    } else if points_at_blocks(trimmed) {
+        Content::Unknown
     } else if let Some(index) = lines(text).take(16).find_map(index_line) {
         index
     } else if lines(trimmed).next().is_some_and(is_arc_line) {
@@ -146,9 +148,31 @@ fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
         .map(<[u8]>::trim_ascii_end)
 }
 
-/// A CDX header line, a CDX line with a date column in its place, a CDXJ line.
+/// The `index.idx` of a WACZ looks like CDXJ, but its lines are about blocks of `index.cdx.gz`.
+fn points_at_blocks(text: &[u8]) -> bool {
+    lines(text).next().is_some_and(|line| {
+        line.starts_with(b"!meta ") && memchr::memmem::find(line, b"\"cdxj-gzip-").is_some()
+    })
+}
+
+/// `CDX` and letters, one delimiter before each; a blank at the start of the line may be lost.
+fn is_cdx_header(line: &[u8]) -> bool {
+    let (delimiter, letters) = match line {
+        [b'C', b'D', b'X', delimiter, letters @ ..] => (*delimiter, letters),
+        [first, b'C', b'D', b'X', delimiter, letters @ ..] if first == delimiter => {
+            (*delimiter, letters)
+        }
+        _ => return false,
+    };
+    !delimiter.is_ascii_alphanumeric()
+        && letters
+            .split(|byte| *byte == delimiter)
+            .all(|letter| letter.len() == 1)
+}
+
+/// A CDX header line, a CDX line with date and URL in their places, a CDXJ line.
 fn index_line(line: &[u8]) -> Option<Content> {
-    if line.get(1..5) == Some(b"CDX ") {
+    if is_cdx_header(line) {
         return Some(Content::Cdx);
     }
     let mut columns = line.split(|byte| *byte == b' ');
@@ -158,10 +182,12 @@ fn index_line(line: &[u8]) -> Option<Content> {
         return None;
     }
     let rest = columns.clone().count();
-    if columns.next()?.starts_with(b"{") {
+    let next = columns.next()?;
+    if next.starts_with(b"{") {
         Some(Content::Cdxj)
     } else {
-        matches!(rest, 7 | 9).then_some(Content::Cdx)
+        // 7 columns from a server, 9 to 11 in files, 12 and 14 with a revisit's original, some blanks in a URL.
+        ((5..=14).contains(&rest) && next.contains(&b':')).then_some(Content::Cdx)
     }
 }
 
@@ -202,6 +228,13 @@ mod tests {
             (b" CDX N b a m s k r M S V g\n", Content::Cdx),
             (b"com,example)/ 20140103030321 http://example.com/ text/html 200 B2LTWWPUOYAH7UIPQ7ZUPQ4VMBSVC36A - - 1043 333 example.warc.gz\n", Content::Cdx),
             (b"com,example)/ 20140103030321 http://example.com/ text/html 200 B2LTWWPUOYAH7UIPQ7ZUPQ4VMBSVC36A - 333 example.warc.gz\n", Content::Cdx),
+            (b"\tCDX\tN\tb\ta\n", Content::Cdx),
+            (b"CDX N b a m s k r V g\n", Content::Cdx),
+            (b"CDX is a format of indexes\n", Content::Unknown),
+            (b"com,example)/ 20140103030321 http://example.com/ text/html 200 B2LTWWPUOYAH7UIPQ7ZUPQ4VMBSVC36A 1043\n", Content::Cdx),
+            (b"com,example)/ 20140103030321 http://example.com/a b c text/html 200 B2LTWWPUOYAH7UIPQ7ZUPQ4VMBSVC36A - - 1043 333 example.warc.gz\n", Content::Cdx),
+            (b"key 20140103030321 some text about nothing much here\n", Content::Unknown),
+            (b"!meta 0 {\"format\": \"cdxj-gzip-1.0\"}\ncom,example)/ 20140103030321 {\"offset\": 0}\n", Content::Unknown),
             (b"com,example)/ 20140103030321 {\"url\": \"http://example.com/\"}\n", Content::Cdxj),
             (b"!OpenWayback-CDXJ 1.0\ncom,example)/ 20140103030321 {\"url\": \"http://example.com/\"}\n", Content::Cdxj),
             (b"filedesc://a.arc 0.0.0.0 20080430204825 text/plain 76\n", Content::Arc),
