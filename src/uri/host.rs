@@ -104,15 +104,57 @@ pub(crate) fn is_dotted_decimal(host: &[u8]) -> bool {
 
 /// Turns the IPv4 address that starts at `start` into dotted decimals; says whether it was not.
 fn rewrite_ipv4(out: &mut Vec<u8>, start: usize) -> Result<bool, Invalid> {
-    let text = std::str::from_utf8(&out[start..]).map_err(|_| Invalid)?;
-    let Ok(Host::Ipv4(address)) = Host::parse(text) else {
-        return Err(Invalid);
-    };
-    let decimal = address.to_string();
-    let changed = decimal != text;
+    let address = ipv4(&out[start..]).ok_or(Invalid)?;
+    let is_same = is_dotted_decimal(&out[start..]);
     out.truncate(start);
-    out.extend_from_slice(decimal.as_bytes());
-    Ok(changed)
+    for (index, byte) in address.to_be_bytes().into_iter().enumerate() {
+        if index > 0 {
+            out.push(b'.');
+        }
+        for (scale, least) in [(100, 100), (10, 10), (1, 0)] {
+            if byte >= least {
+                out.push(b'0' + byte / scale % 10);
+            }
+        }
+    }
+    Ok(!is_same)
+}
+
+/// One to four numbers, of which the last fills what is left (WHATWG URL, "IPv4 parser"). The `url`
+/// crate does not know that `0x` is a number.
+fn ipv4(host: &[u8]) -> Option<u32> {
+    let host = host.strip_suffix(b".").unwrap_or(host);
+    let mut address: u64 = 0;
+    let mut n_parts = 0;
+    let mut parts = host.split(|byte| *byte == b'.').peekable();
+    while let Some(part) = parts.next() {
+        let number = ipv4_number(part)?;
+        n_parts += 1;
+        let n_bytes = if parts.peek().is_some() {
+            1
+        } else {
+            5u32.checked_sub(n_parts)?
+        };
+        if n_bytes == 0 || number >> (8 * n_bytes) != 0 {
+            return None;
+        }
+        address = address << (8 * n_bytes) | number;
+    }
+    u32::try_from(address).ok()
+}
+
+/// Decimal, octal after `0`, hexadecimal after `0x`; too large a number is as large as any such.
+fn ipv4_number(part: &[u8]) -> Option<u64> {
+    let (digits, radix) = match part {
+        [b'0', b'x' | b'X', digits @ ..] => (digits, 16),
+        [b'0', digits @ ..] if !digits.is_empty() => (digits, 8),
+        [] => return None,
+        _ => (part, 10),
+    };
+    digits.iter().try_fold(0u64, |number, digit| {
+        let digit = char::from(*digit).to_digit(radix)?;
+        Some((number * u64::from(radix) + u64::from(digit)).min(1 << 40))
+    })
 }
 
 /// Writes what stands in brackets: as browsers do, or in lower case.
@@ -201,6 +243,13 @@ mod tests {
         check(Base::Browser, "127.0.0.1.", Some("127.0.0.1"));
         check(Base::Browser, "0300.168.0.1", Some("192.168.0.1"));
         check(Base::Browser, "1.2.3.256", None);
+        check(Base::Browser, "0x.0X.00.0", Some("0.0.0.0"));
+        check(Base::Browser, "4294967295", Some("255.255.255.255"));
+        check(Base::Browser, "4294967296", None);
+        check(Base::Browser, "1.2.3.4.5", None);
+        check(Base::Browser, "1..2", None);
+        check(Base::Browser, "089", None);
+        check(Base::Browser, "105.10.0x7b.99999999999999999999999", None);
         check(Base::Browser, "a.1", None);
         check(Base::Browser, "１２7.1", Some("127.0.0.1"));
         check(Base::Grammar, "0x7F.1", Some("0x7f.1"));

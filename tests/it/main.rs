@@ -32,3 +32,4 @@ mod report;
 mod segments;
 mod shared;
 mod uri;
+mod vectors;

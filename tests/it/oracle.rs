@@ -14,7 +14,7 @@ use crate::shared;
 
 /// What the two standards make of `input`.
 #[derive(Debug, PartialEq, Eq)]
-enum Verdict {
+pub(crate) enum Verdict {
     /// This text.
     Text(String),
     /// No browser sends it.
@@ -23,7 +23,7 @@ enum Verdict {
     NotComparable,
 }
 
-fn standards(input: &str) -> Verdict {
+pub(crate) fn standards(input: &str) -> Verdict {
     let Ok(mut url) = ada_url::Url::parse(input, None) else {
         return Verdict::Failure;
     };
@@ -42,18 +42,7 @@ fn standards(input: &str) -> Verdict {
 /// Holds ours against the standards, if they have a common say.
 fn check(keyer: &mut Keyer<'_>, input: &str) -> Result<bool, String> {
     let keyed = keyer.key(input.as_bytes());
-    let mut text = keyed.text.to_vec();
-    if keyed.kind == Kind::Http
-        && let Some(at) = text[..path_start(&text)]
-            .iter()
-            .rposition(|byte| *byte == b'@')
-    {
-        let start = text
-            .iter()
-            .position(|byte| *byte == b'/')
-            .map_or(0, |it| it + 2);
-        text.drain(start..=at);
-    }
+    let text = without_userinfo(keyed.text, keyed.kind);
     let text = String::from_utf8(text).unwrap_or_default();
     match standards(input) {
         Verdict::NotComparable => Ok(false),
@@ -64,6 +53,22 @@ fn check(keyer: &mut Keyer<'_>, input: &str) -> Result<bool, String> {
         Verdict::Text(expected) if expected == text => Ok(true),
         Verdict::Text(expected) => Err(format!("{input:?}: {expected} but ours {text}")),
     }
+}
+
+/// The text of a key without user info, which the standards write otherwise.
+pub(crate) fn without_userinfo(text: &[u8], kind: Kind) -> Vec<u8> {
+    let mut text = text.to_vec();
+    let end = path_start(&text);
+    if kind == Kind::Http
+        && let Some(at) = text[..end].iter().rposition(|byte| *byte == b'@')
+    {
+        let start = text
+            .iter()
+            .position(|byte| *byte == b'/')
+            .map_or(0, |it| it + 2);
+        text.drain(start..=at);
+    }
+    text
 }
 
 /// Where the path of a normalized http URL starts.
