@@ -16,8 +16,14 @@ fn readme_shows_what_its_commands_print() {
     if std::env::var_os("UPDATE_EXPECT").is_some() {
         std::fs::write("README.md", &real).expect("README.md is writable");
     } else {
-        let differing = readme.lines().zip(real.lines()).find(|(shown, real)| shown != real);
-        assert!(readme == real, "README.md shows other output (UPDATE_EXPECT=1 mends it): {differing:?}");
+        let differing = readme
+            .lines()
+            .zip(real.lines())
+            .find(|(shown, real)| shown != real);
+        assert!(
+            readme == real,
+            "README.md shows other output (UPDATE_EXPECT=1 mends it): {differing:?}"
+        );
     }
 }
 
@@ -37,18 +43,20 @@ fn with_real_output(readme: &str, folder: &Path) -> String {
         if !is_console || line == "```console" {
             writeln!(real, "{line}").expect("a string can be written");
         } else if let Some(command) = line.strip_prefix("$ ") {
-            write!(real, "{line}\n{}", output_of(command, folder)).expect("a string can be written");
+            write!(real, "{line}\n{}", output_of(command, folder))
+                .expect("a string can be written");
         }
     }
     real
 }
 
 fn output_of(command: &str, folder: &Path) -> String {
-    let binary = Path::new(env!("CARGO_BIN_EXE_dedupe")).parent().expect("a binary stands in a folder");
-    let path = std::env::join_paths(
-        std::iter::once(binary.to_owned())
-            .chain(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())),
-    );
+    let binary = Path::new(env!("CARGO_BIN_EXE_dedupe"))
+        .parent()
+        .expect("a binary stands in a folder");
+    let path = std::env::join_paths(std::iter::once(binary.to_owned()).chain(
+        std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()),
+    ));
     let output = Command::new("sh")
         .args(["-c", &format!("({command}) 2>&1")])
         .current_dir(folder)
