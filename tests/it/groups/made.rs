@@ -262,7 +262,7 @@ pub(super) fn base_key_of(url: &[u8]) -> ComparisonKey {
     }
 }
 
-/// `DOMAIN.HOST/FORM`; one that is not so written is of one host, and its own form.
+/// `DOMAIN.HOST/FORM?TRACKING`; one that is not so written is of one host, and its own form.
 pub(super) fn site_of(url: &[u8]) -> Site {
     let url = text(url);
     let key = url.split('#').next().unwrap_or(url);
@@ -272,7 +272,7 @@ pub(super) fn site_of(url: &[u8]) -> Site {
     Site {
         domain: hash(domain),
         host: hash(host),
-        form: hash(form),
+        form: hash(form.split('?').next().unwrap_or(form)),
     }
 }
 

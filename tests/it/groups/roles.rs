@@ -278,6 +278,25 @@ fn a_revisit_is_a_duplicate_by_its_reference() {
 }
 
 #[test]
+fn a_reference_out_of_scope_is_named_and_not_followed() {
+    check(
+        &[
+            Made::page("a", 1).with_status(404),
+            Made {
+                in_scope: false,
+                ..Made::page("b", 1).with_status(404).with_id("r")
+            },
+            Made::revisit("a", "r").on_day(2),
+        ],
+        &[
+            KEEPER,
+            "0/1 unique out-of-scope",
+            "1/2 duplicate same-url digest @0 out-of-scope",
+        ],
+    );
+}
+
+#[test]
 fn evidence_has_pointers_first_and_content_last() {
     let made = [
         Made::page("a", 1).with_id("r"),

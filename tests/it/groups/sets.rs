@@ -260,8 +260,9 @@ fn check_boilerplate(urls: [&str; 4], expected: u64) {
 #[test]
 fn boilerplate_is_shared_by_too_many_unrelated_urls_of_one_host() {
     check_boilerplate(["a.a/1", "a.a/2", "a.a/3", "a.a/4"], 1);
-    // Another host, a spelling, a second capture.
+    // Another host, a related URL, a spelling, a second capture.
     check_boilerplate(["a.a/1", "a.a/2", "a.a/3", "a.b/4"], 0);
+    check_boilerplate(["a.a/1", "a.a/2", "a.a/3", "a.a/3?tracking"], 0);
     check_boilerplate(["a.a/1", "a.a/2", "a.a/3", "a.a/3#x"], 0);
     check_boilerplate(["a.a/1", "a.a/2", "a.a/3", "a.a/3"], 0);
 }
@@ -282,7 +283,9 @@ fn boilerplate_counts_what_a_content_decodes_to() {
 fn boilerplate_is_shared_by_more_than_fifty_domains() {
     let of = |n| -> Vec<Made> { (0..n).map(|n| Made::page(&format!("{n}.a/1"), 1)).collect() };
     for (n, is_boilerplate) in [(50, false), (51, true)] {
-        let catalog = catalog_of(&of(n));
+        // Another host of the last domain adds nothing.
+        let made = [of(n), vec![Made::page(&format!("{}.b/1", n - 1), 1)]].concat();
+        let catalog = catalog_of(&made);
         let groups = groups_of(&catalog, &Thresholds::default());
         let counts = groups.counts();
         assert_eq!(
