@@ -86,6 +86,7 @@ pub fn evaluate(table: &Table, questions: &[Question], settings: &Settings) -> E
         contents: Contents::of(table, &settings.domain_groups),
         same: table.same(&all, &settings.limits),
     };
+    let is_noise_known = table.noise.is_known_somewhere();
     let weighed: Vec<(floor::Weights, Option<Classes>)> = questions
         .par_iter()
         .map(|question| {
@@ -93,7 +94,11 @@ pub fn evaluate(table: &Table, questions: &[Question], settings: &Settings) -> E
                 .except
                 .as_ref()
                 .map(|except| question.classes.meet(except));
-            let weights = floor::weights(table, &question.classes, part.as_ref(), &settings.limits);
+            let weights = if is_noise_known {
+                floor::weights(table, &question.classes, part.as_ref(), &settings.limits)
+            } else {
+                floor::Weights::default()
+            };
             (weights, part)
         })
         .collect();
@@ -122,6 +127,7 @@ fn chance(
     let mut domains: Vec<u32> = weighed
         .iter()
         .flat_map(|(weights, _)| weights.keys().copied())
+        .filter(|domain| table.noise.is_known(*domain))
         .collect();
     domains.sort_unstable();
     domains.dedup();

@@ -74,6 +74,20 @@ impl Noise {
         self.cells.get(&domain).copied().unwrap_or_default()
     }
 
+    /// Whether any bin of a domain has enough trials.
+    #[must_use]
+    pub(super) fn is_known(&self, domain: u32) -> bool {
+        self.cells(domain)
+            .iter()
+            .any(|share| share.trials >= TRIALS_MIN)
+    }
+
+    /// Whether any bin of any domain has enough trials: else no noise floor is known of any rule.
+    #[must_use]
+    pub(super) fn is_known_somewhere(&self) -> bool {
+        self.cells.keys().any(|domain| self.is_known(*domain))
+    }
+
     /// The differing share of a domain by its trials within the window, where there are enough.
     #[must_use]
     pub fn floor_of(&self, domain: u32) -> Option<f64> {
