@@ -3,6 +3,7 @@
 mod alloc;
 mod architecture;
 mod archives;
+mod bets;
 mod catalog;
 mod cli;
 mod damage;

@@ -23,7 +23,10 @@ pub(crate) struct Url {
 /// What `plan` makes of `input`.
 pub(crate) fn normalize_naive(plan: &Plan, input: &[u8]) -> (Bytes, Kind) {
     let (mut text, kind) = core(plan, input);
-    while kind == Kind::Http {
+    if kind != Kind::Http {
+        return (text, kind);
+    }
+    loop {
         let Some(mut url) = parse(plan.base, &text) else {
             break;
         };
@@ -124,10 +127,7 @@ pub(crate) fn parse(base: Base, text: &[u8]) -> Option<Url> {
         _ => return None,
     };
     let rest = &rest[start..];
-    let end = rest
-        .iter()
-        .position(|byte| is_slash(byte))
-        .unwrap_or(rest.len());
+    let end = rest.iter().position(is_slash).unwrap_or(rest.len());
     let (mut authority, path) = (rest[..end].to_vec(), rest[end..].to_vec());
     let mut userinfo = None;
     if let Some(at) = authority.iter().rposition(|byte| *byte == b'@') {

@@ -271,6 +271,7 @@ fn without_extension(segment: &[u8]) -> Option<Bytes> {
     (stem != b"" && stem != b"." && stem != b"..").then(|| stem.to_vec())
 }
 
+#[expect(clippy::too_many_lines, reason = "a twin reads best as one table")]
 fn query(rule: Rule, bets: &Bets, base: Base, query: &[u8]) -> Option<Bytes> {
     let mut parts = params(query);
     let fold = |it: Bytes| match bets.rules.contains(Rule::QueryCaseLower) {
