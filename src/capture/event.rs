@@ -103,6 +103,10 @@ pub struct Segment<'a> {
 }
 
 /// What a reader found, in input order.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "an event is handed on at once and never stored"
+)]
 #[derive(Clone, Debug)]
 pub enum Event<'a> {
     /// A record with a readable header, or an index line; counted whether or not a capture follows.

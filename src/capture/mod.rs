@@ -112,6 +112,10 @@ impl Method<'_> {
 /// A response, resource, conversion or revisit with a target URI, or the index line of one.
 ///
 /// Empty slices mean absent. All text is as found, but for `<>` around URIs and ids.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "four facts that have nothing to do with each other"
+)]
 #[derive(Clone, Copy, Debug)]
 pub struct Capture<'a> {
     /// Where it stands.

@@ -26,10 +26,11 @@ pub(super) fn join(
     reading: Reading<'_>,
 ) {
     for set in complete_sets(segments) {
-        if let Some(found) = read_as_one(&set, plan, reading) {
-            if let Some(row) = catalog.find(set[0].locator.file, set[0].locator.ordinal) {
-                catalog.replace(row, found.batch);
-            }
+        let first = set[0].locator;
+        if let Some(found) = read_as_one(&set, plan, reading)
+            && let Some(row) = catalog.find(first.file, first.ordinal)
+        {
+            catalog.replace(row, found.batch);
         }
     }
 }
@@ -80,7 +81,7 @@ fn read_as_one(set: &[StoredSegment], plan: &Plan, reading: Reading<'_>) -> Opti
         let compression = source::sniff(&bytes[..bytes.len().min(SNIFFED)]).compression;
         let decoded = Decoder::default().pieces(&mut bytes, compression, |piece| match piece {
             Piece::Bytes { bytes, .. } => stored.take(bytes, &mut |header, block| {
-                whole.take(segment, set, header, block)
+                whole.take(segment, set, header, block);
             }),
             Piece::MemberEnd { .. } | Piece::Padding { .. } => ControlFlow::Continue(()),
             Piece::Lost { .. } => ControlFlow::Break(()),
