@@ -238,12 +238,11 @@ impl Fields {
         self.overlong & (1 << field) != 0
     }
 
+    /// Keeps the start of a line: its name at least.
     fn keep(&mut self, bytes: &[u8]) {
-        if bytes.len() > KEPT - self.line.len() {
-            self.is_skimmed = true;
-        } else if !self.is_skimmed {
-            self.line.extend_from_slice(bytes);
-        }
+        let room = KEPT - self.line.len();
+        self.is_skimmed |= bytes.len() > room;
+        self.line.extend_from_slice(&bytes[..bytes.len().min(room)]);
     }
 
     fn take_kept_line(&mut self) -> Line {
@@ -509,18 +508,26 @@ mod tests {
 
     #[test]
     fn skims_what_is_too_long() {
-        let mut fields = Fields::new(&TABLE);
-        fields.push(b"HEAD\nother: ");
-        for _ in 0..40 {
-            assert_eq!(fields.push(&[b'x'; 1 << 16]), Step::More);
+        for size in [1 << 16, 1 << 22] {
+            let mut fields = Fields::new(&TABLE);
+            let long = vec![b'x'; 1 << 22];
+            fields.push(b"HEAD\nother: ");
+            for piece in long.chunks(size) {
+                assert_eq!(fields.push(piece), Step::More);
+            }
+            fields.push(b"\na: ");
+            for piece in long.chunks(size) {
+                assert_eq!(fields.push(piece), Step::More);
+            }
+            assert_eq!(fields.push(b"\nlong-name: y\n\n"), Step::Ended(15));
+            assert_eq!((fields.get(0), fields.get(1)), (&b""[..], &b"y"[..]));
+            assert!(fields.is_overlong(0) && !fields.is_overlong(1));
+            assert!(fields.text.capacity() + fields.line.capacity() < 5 * KEPT);
+            // Whole in one piece.
+            let all = [b"HEAD\nother: ", &long[..], b"\na: ", &long, b"\n\n"].concat();
+            fields.begin();
+            assert_eq!(fields.push(&all), Step::Ended(all.len()));
+            assert!(fields.is_overlong(0) && fields.text.capacity() < 5 * KEPT);
         }
-        fields.push(b"\na: ");
-        for _ in 0..40 {
-            assert_eq!(fields.push(&[b'x'; 1 << 16]), Step::More);
-        }
-        assert_eq!(fields.push(b"\nlong-name: y\n\n"), Step::Ended(15));
-        assert_eq!((fields.get(0), fields.get(1)), (&b""[..], &b"y"[..]));
-        assert!(fields.is_overlong(0) && !fields.is_overlong(1));
-        assert!(fields.text.capacity() + fields.line.capacity() < 5 * KEPT);
     }
 }
