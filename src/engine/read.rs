@@ -231,8 +231,14 @@ impl<'a> Reader<'a> {
                 };
                 Ok(Self::Warc(Box::new(reader)))
             }
-            Content::Cdx => Ok(Self::Cdx(Box::new(cdx::Reader::new(source.file)))),
-            Content::Cdxj => Ok(Self::Cdxj(Box::new(cdxj::Reader::new(source.file)))),
+            Content::Cdx => Ok(Self::Cdx(Box::new(match format.compression {
+                Compression::Plain => cdx::Reader::new(source.file),
+                _ => cdx::Reader::compressed(source.file),
+            }))),
+            Content::Cdxj => Ok(Self::Cdxj(Box::new(match format.compression {
+                Compression::Plain => cdxj::Reader::new(source.file),
+                _ => cdxj::Reader::compressed(source.file),
+            }))),
             Content::Arc => {
                 Err("is ARC, the format before WARC, which is not read: convert it to WARC first")
             }

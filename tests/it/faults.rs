@@ -397,6 +397,29 @@ fn duplicates_are_3_if_the_user_says_so_and_go_before_damage() {
 }
 
 #[test]
+fn a_bad_line_of_a_compressed_index_is_at_its_member() {
+    let scene = Scene::new();
+    let line = |path: &str| {
+        format!(
+            "org,example)/{path} 20240501120000 http://example.org/{path} text/html 200 ZJTWZUVPZJI7RJE47IEP2O2NBWJ2MYVQ - - 500 100 a.warc.gz\n"
+        )
+    };
+    let member = |text: String| {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        encoder.write_all(text.as_bytes()).expect("memory takes it");
+        encoder.finish().expect("memory takes it")
+    };
+    let first = member(line("a") + &line("b"));
+    let second = member(line("c") + "no line of an index\n" + &line("d"));
+    let offset = first.len();
+    scene.put("i.cdx.gz", &[first, second].concat());
+    let ended = scene.run(&["--in", "i.cdx.gz"]);
+    assert_eq!(ended.status.code(), Some(4), "{}", ended.stderr);
+    let expected = format!("i.cdx.gz at offset {offset}, line 4: ");
+    assert!(ended.stderr.contains(&expected), "{}", ended.stderr);
+}
+
+#[test]
 fn the_first_damage_ends_a_strict_run() {
     let scene = Scene::new();
     let mut cut = archive(&["http://example.org/", "http://example.org/"]);
