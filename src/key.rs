@@ -18,15 +18,33 @@ impl ComparisonKey {
     /// The key of bytes that are already normalized.
     #[must_use]
     pub fn of(text: &[u8]) -> Self {
-        let hash = xxhash_rust::xxh3::xxh3_128(text);
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "the two halves of the hash"
-        )]
+        Self::from_halves(xxhash_rust::xxh3::xxh3_128(text))
+    }
+
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "the two halves of the hash"
+    )]
+    fn from_halves(hash: u128) -> Self {
         Self {
             key: hash as u64,
             check: (hash >> 64) as u64,
         }
+    }
+
+    /// Both halves, as they are stored.
+    #[must_use]
+    pub fn to_bytes(self) -> [u8; 16] {
+        let mut both = [0; 16];
+        both[..8].copy_from_slice(&self.key.to_le_bytes());
+        both[8..].copy_from_slice(&self.check.to_le_bytes());
+        both
+    }
+
+    /// The key that [`ComparisonKey::to_bytes`] stored.
+    #[must_use]
+    pub fn from_bytes(both: [u8; 16]) -> Self {
+        Self::from_halves(u128::from_le_bytes(both))
     }
 
     /// The key of a capture that was not a GET: its URL's key, the method, and a hash of the body of
@@ -37,8 +55,7 @@ impl ComparisonKey {
             return self;
         }
         let mut bytes = [0; 48];
-        bytes[..8].copy_from_slice(&self.key.to_le_bytes());
-        bytes[8..16].copy_from_slice(&self.check.to_le_bytes());
+        bytes[..16].copy_from_slice(&self.to_bytes());
         bytes[16..32].copy_from_slice(&body_hash.to_le_bytes());
         bytes[32..].copy_from_slice(&xxhash_rust::xxh3::xxh3_128(method).to_le_bytes());
         Self::of(&bytes)

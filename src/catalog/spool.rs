@@ -19,7 +19,7 @@ impl Spool {
         self.field(keys.redirect_to);
         self.push_target(keys.target);
         match keys.refers_to {
-            Some(key) => self.field(&key_bytes(key)),
+            Some(key) => self.field(&key.to_bytes()),
             None => self.field(b""),
         }
         for text in [
@@ -202,7 +202,7 @@ impl Spool {
     fn push_target(&mut self, target: Target) {
         match target {
             Target::None => self.field(b""),
-            Target::Key(key) => self.field(&key_bytes(key)),
+            Target::Key(key) => self.field(&key.to_bytes()),
             Target::NotHttp => self.field(b"n"),
             Target::Credentials => self.field(b"c"),
             Target::OutOfScope => self.field(b"o"),
@@ -330,17 +330,6 @@ impl<'a> Reader<'a> {
     }
 }
 
-fn key_bytes(key: ComparisonKey) -> [u8; 16] {
-    let mut both = [0; 16];
-    both[..8].copy_from_slice(&key.key.to_le_bytes());
-    both[8..].copy_from_slice(&key.check.to_le_bytes());
-    both
-}
-
 fn key_of(both: &[u8]) -> Option<ComparisonKey> {
-    let (key, check) = both.split_at_checked(8)?;
-    Some(ComparisonKey {
-        key: u64::from_le_bytes(key.try_into().ok()?),
-        check: u64::from_le_bytes(check.try_into().ok()?),
-    })
+    both.try_into().ok().map(ComparisonKey::from_bytes)
 }

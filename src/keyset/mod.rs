@@ -173,23 +173,8 @@ fn padded(len: usize) -> usize {
 
 /// A key as it stands in a file; `bytes` has [`KEY_LEN`] bytes.
 fn key_of(bytes: &[u8]) -> ComparisonKey {
-    let half = |bytes: &[u8]| {
-        bytes
-            .iter()
-            .rev()
-            .fold(0, |value, byte| (value << 8) | u64::from(*byte))
-    };
-    ComparisonKey {
-        key: half(&bytes[..8]),
-        check: half(&bytes[8..]),
-    }
-}
-
-fn bytes_of(key: ComparisonKey) -> [u8; KEY_LEN] {
-    let mut bytes = [0; KEY_LEN];
-    bytes[..8].copy_from_slice(&key.key.to_le_bytes());
-    bytes[8..].copy_from_slice(&key.check.to_le_bytes());
-    bytes
+    let bytes = bytes.try_into().expect("keys are read one by one");
+    ComparisonKey::from_bytes(bytes)
 }
 
 /// Writes ascending keys as a set; equal ones once.
@@ -240,7 +225,7 @@ impl<W: Write> Writer<W> {
         debug_assert!(self.last < Some(key), "keys ascend");
         self.last = Some(key);
         self.n_keys += 1;
-        self.put(&bytes_of(key))
+        self.put(&key.to_bytes())
     }
 
     /// How many keys were written.

@@ -5,8 +5,8 @@ use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
+use super::KEY_LEN;
 use super::merge::{for_each, merge_runs};
-use super::{KEY_LEN, bytes_of, key_of};
 use crate::key::ComparisonKey;
 use crate::policy::PolicyId;
 use crate::{Error, Result};
@@ -96,7 +96,7 @@ impl Sorter {
                     return Ok(());
                 }
                 last = Some(key);
-                sink.write_all(&bytes_of(key))
+                sink.write_all(&key.to_bytes())
             })?;
             sink.flush()?;
             drop(sink);
@@ -104,7 +104,7 @@ impl Sorter {
         }
         let mut sink = BufWriter::with_capacity(RUN_BUF_LEN, &mut file);
         for key in self.keys.drain(..) {
-            sink.write_all(&bytes_of(key))?;
+            sink.write_all(&key.to_bytes())?;
         }
         sink.flush()?;
         drop(sink);
@@ -139,7 +139,7 @@ impl Iterator for Run<'_> {
             Self::File(file) => {
                 let mut bytes = [0; KEY_LEN];
                 match file.read_exact(&mut bytes) {
-                    Ok(()) => Some(Ok(key_of(&bytes))),
+                    Ok(()) => Some(Ok(ComparisonKey::from_bytes(bytes))),
                     Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => None,
                     Err(error) => Some(Err(error)),
                 }
