@@ -16,7 +16,7 @@ mod merge;
 mod search;
 mod sorter;
 
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_128};
@@ -238,32 +238,6 @@ impl<W: Write> Writer<W> {
         self.sink.flush()?;
         Ok(self.n_keys)
     }
-}
-
-/// Writes a key set to `path` whole or not at all: beside it, then renamed. `write` gets the sink.
-///
-/// # Errors
-/// What `write` says, or the system.
-pub fn save(path: &Path, write: impl FnOnce(&mut dyn Write) -> Result<u64>) -> Result<u64> {
-    use std::os::unix::fs::PermissionsExt as _;
-    let failed = |source| Error::io("write", path, source);
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    let file = tempfile::Builder::new()
-        .prefix(".dedupe-keys-")
-        .permissions(std::fs::Permissions::from_mode(0o644))
-        .tempfile_in(folder)
-        .map_err(failed)?;
-    let mut sink = BufWriter::with_capacity(1 << 17, file);
-    let n_keys = write(&mut sink)?;
-    let file = sink
-        .into_inner()
-        .map_err(|error| failed(error.into_error()))?;
-    file.as_file().sync_all().map_err(failed)?;
-    file.persist(path).map_err(|error| failed(error.error))?;
-    Ok(n_keys)
 }
 
 #[cfg(test)]

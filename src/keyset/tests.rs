@@ -4,6 +4,13 @@ use std::path::{Path, PathBuf};
 use super::*;
 use crate::policy::Policy;
 
+/// What `write` writes, at `path`.
+fn save(path: &Path, write: impl FnOnce(&mut dyn Write) -> Result<u64>) -> Result<u64> {
+    write(&mut std::io::BufWriter::new(
+        std::fs::File::create(path).unwrap(),
+    ))
+}
+
 fn id(name: &str) -> PolicyId {
     Policy::load(name).unwrap().id().clone()
 }
