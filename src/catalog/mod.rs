@@ -100,11 +100,6 @@ impl Batch {
             }
         }
     }
-
-    /// The rows, to be patched before they join a catalog.
-    pub fn rows_mut(&mut self) -> &mut [Row] {
-        &mut self.rows
-    }
 }
 
 /// How a row was asked for, if not with GET.
@@ -247,12 +242,6 @@ impl Catalog {
         }
         let decoded = self.spool.decoded(row.text);
         decoded.as_ref().map_or(0, digest::identity)
-    }
-
-    /// Key of the URI a revisit refers to.
-    #[must_use]
-    pub fn refers_to_key(&self, id: RowId) -> Option<ComparisonKey> {
-        self.spool.refers_to_key(self.row(id).text)
     }
 
     /// What a revisit refers to; of any other row, nothing.

@@ -76,10 +76,6 @@ impl Spool {
         self.reader_behind(text, 1).field()
     }
 
-    pub(super) fn refers_to_key(&self, text: u64) -> Option<ComparisonKey> {
-        self.reader_behind(text, 3).key()
-    }
-
     /// Where a redirect leads.
     pub(super) fn target(&self, text: u64) -> Target {
         self.reader_behind(text, 2).target()
