@@ -34,6 +34,18 @@ pub enum DigestStatus {
     Mismatch,
 }
 
+impl DigestStatus {
+    /// How much it counts against a capture where one is to be kept: agreeing 0, unknown 1, disagreeing 2.
+    #[must_use]
+    pub fn doubt(self) -> u8 {
+        match self {
+            Self::Ok | Self::OkOverRawBody => 0,
+            Self::Unchecked | Self::Absent | Self::Uncheckable | Self::ByReference => 1,
+            Self::Mismatch => 2,
+        }
+    }
+}
+
 /// A payload digest: algorithm and bytes, compared as bytes whatever the text was.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Digest {

@@ -2,7 +2,7 @@
 
 use super::way::Ways;
 use super::{Basis, End, Keep};
-use crate::capture::{Completeness, DigestStatus, RecordType, Timestamp};
+use crate::capture::{Completeness, RecordType, Timestamp};
 use crate::catalog::RowId;
 use std::cmp::Reverse;
 
@@ -82,14 +82,7 @@ impl Basis<'_> {
         let status = self.ends.facts(id).status;
         Merit {
             is_revisit: row.record_type == RecordType::Revisit,
-            doubt: match row.digest_status {
-                DigestStatus::Ok | DigestStatus::OkOverRawBody => 0,
-                DigestStatus::Unchecked
-                | DigestStatus::Absent
-                | DigestStatus::Uncheckable
-                | DigestStatus::ByReference => 1,
-                DigestStatus::Mismatch => 2,
-            },
+            doubt: row.digest_status.doubt(),
             is_incomplete: row.completeness != Completeness::Complete,
             is_failure: !is_success_or_unknown(status),
             wish: match self.thresholds.keep {

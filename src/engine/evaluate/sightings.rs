@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::contents::Contents;
-use crate::capture::{Completeness, DigestStatus, RecordType, Timestamp};
+use crate::capture::{Completeness, RecordType, Timestamp};
 use crate::catalog::{Catalog, RowFlags, RowId};
 use crate::evaluate::{Sighting, Url, UrlId};
 use crate::group::{End, Ends};
@@ -178,7 +178,7 @@ impl Basis<'_> {
     fn order(self, a: &Usable, b: &Usable) -> Ordering {
         self.merit(a)
             .cmp(&self.merit(b))
-            .then_with(|| self.by_text(a.row, b.row))
+            .then_with(|| self.catalog.tie_order(a.row, b.row))
     }
 
     fn merit(self, usable: &Usable) -> Merit {
@@ -186,11 +186,7 @@ impl Basis<'_> {
         Merit {
             is_redirect: usable.leads_to.is_some(),
             is_revisit: row.record_type == RecordType::Revisit,
-            doubt: match row.digest_status {
-                DigestStatus::Ok | DigestStatus::OkOverRawBody => 0,
-                DigestStatus::Mismatch => 2,
-                _ => 1,
-            },
+            doubt: row.digest_status.doubt(),
             is_incomplete: row.completeness != Completeness::Complete,
             date: row.date,
         }
@@ -198,22 +194,9 @@ impl Basis<'_> {
 
     fn by_time(self, a: RowId, b: RowId) -> Ordering {
         let date = |row| self.catalog.row(row).date;
-        date(a).cmp(&date(b)).then_with(|| self.by_text(a, b))
-    }
-
-    /// URL bytes, file base name, ordinal, and only then the order of the inputs.
-    fn by_text(self, a: RowId, b: RowId) -> Ordering {
-        let (row_a, row_b) = (self.catalog.row(a), self.catalog.row(b));
-        let base_name = |row: &crate::catalog::Row| {
-            let name = self.catalog.file_name(row.file);
-            name.rsplit(|byte| *byte == b'/').next().unwrap_or(name)
-        };
-        self.catalog
-            .target_uri(a)
-            .cmp(self.catalog.target_uri(b))
-            .then_with(|| base_name(row_a).cmp(base_name(row_b)))
-            .then(row_a.ordinal.cmp(&row_b.ordinal))
-            .then(a.cmp(&b))
+        date(a)
+            .cmp(&date(b))
+            .then_with(|| self.catalog.tie_order(a, b))
     }
 
     /// A record id of a URL counts once.
