@@ -150,7 +150,7 @@ pub struct Capture<'a> {
     pub refers_to: RefersTo<'a>,
     /// `WARC-Profile` of a revisit, raw.
     pub profile: &'a [u8],
-    /// Whether the record has the content of its member to itself, so that `locator.length` is its cost.
+    /// Whether its member holds other records too, so that `locator.length` is not its own cost.
     pub shares_member: bool,
     /// Of an index line: the file name it states (as written). Empty for a record.
     pub stated_file: &'a [u8],
