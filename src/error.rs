@@ -1,6 +1,6 @@
 //! The one error type: what was read or written, where, and what was expected.
 //!
-//! Malformed input is not an [`Error`]; it is a counted [`Damage`](crate::capture::Damage).
+//! Malformed input is not an [`Error`]; it is a counted [`Damage`](crate::capture::Damage). A leaf: must never import anything of this crate.
 
 use std::fmt;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,6 @@
 //! Comparison keys: XXH3-128 of what a policy makes of a target URI. There is no way back to a URL.
+//!
+//! Knows `uri` and `policy`; must never import captures, or format for people.
 
 use crate::policy::{Policy, RuleSet};
 use crate::uri::{Masks, Normalizer};

@@ -9,30 +9,23 @@ pub mod capture;
 pub mod digest;
 
 // What a URL is compared by.
-pub mod policy;
-
-pub mod uri;
-
 pub mod key;
 pub mod keyset;
+pub mod policy;
+pub mod uri;
 
 // From bytes to captures.
-pub mod source;
-
 pub mod scan;
+pub mod source;
 
 // From captures to groups, and to what a rule would cost.
 pub mod catalog;
-
+pub mod evaluate;
 pub mod group;
 
-pub mod evaluate;
-
 // What people see, and what ties it together.
-pub mod report;
-
-pub mod engine;
-
 pub mod cli;
+pub mod engine;
+pub mod report;
 
 pub use error::{Error, Result};

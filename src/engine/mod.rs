@@ -1,4 +1,5 @@
-//! Wiring: plan, threads, memory budget. Must never parse or format.
+//! Wiring: inputs are planned, read in threads, grouped and listed. Knows every module but `cli`; must never parse a
+//! format or make text for people.
 
 mod archive;
 mod collect;

@@ -1,5 +1,5 @@
 //! Text for people and for programs: report, summary, progress, messages. The only place that makes it.
-//! Decides nothing: what a row is comes from `group`, what is listed from `engine`.
+//! Decides nothing: what a row is comes from `group`, what is listed from `engine`. Must never import `engine` or `cli`.
 
 mod advice;
 mod csv;

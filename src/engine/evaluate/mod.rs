@@ -1,4 +1,5 @@
-//! `dedupe evaluate` from flags to outputs.
+//! `dedupe evaluate` from flags to outputs: what `evaluate` counts is keyed and looked up here, since it sees no text.
+//! Must never judge a merge.
 
 mod contents;
 mod listing;

@@ -2,6 +2,7 @@
 //!
 //! Everything is sorting, binary search and two linear walks over pointers, so that a hub of ten million captures or a
 //! chain of a hundred thousand redirects costs no more than as many rows that have nothing to do with each other.
+//! Must never make keys, or see the text of a URL: `catalog` answers what is asked of it.
 
 mod chains;
 mod facts;

@@ -1,4 +1,4 @@
-//! Policy files: TOML in, a plan out, or the first mistake with its place.
+//! Policy files: TOML in, a plan out, or the first mistake with its place. Must never decide what a rule does.
 
 mod bets;
 mod host;

@@ -2,7 +2,7 @@
 //! unless a policy names it.
 //!
 //! One file per component. A bet takes what the core has written and writes what it becomes; a
-//! driver runs them in order, then the core, until nothing changes. Must never run the core themselves.
+//! driver runs them in order, then the core, until nothing changes. Must never run the core itself.
 
 pub(crate) mod authority;
 pub(crate) mod components;
