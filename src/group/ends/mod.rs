@@ -51,34 +51,17 @@ pub struct Facts {
     pub is_usable: bool,
 }
 
-/// Figures of the summary that pointers give. All but `loops`, `dangling` and `key_collisions` count captures that
-/// redirect, themselves or by what they refer to.
+/// Figures of the summary that pointers give; all that concern one conflict alone are counted with the rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Figures {
-    /// Followed to an end, without conflict.
+    /// Captures that redirect, themselves or by what they refer to, and are followed to an end without conflict.
     pub chains: u64,
     /// Of these, with a temporary redirect on the way.
     pub temporary: u64,
     /// Distinct sets of keys that go round.
     pub loops: u64,
-    /// `redirect-outside`.
-    pub outside: u64,
-    /// `not-http`.
-    pub not_http: u64,
-    /// `redirect-limit`.
-    pub limit: u64,
-    /// `redirect-gap`.
-    pub gap: u64,
-    /// `end-not-2xx`.
-    pub end_not_2xx: u64,
-    /// `fan-in`.
-    pub fan_in: u64,
-    /// `suspect-home`.
-    pub suspect_home: u64,
     /// Revisits whose original is not in the input.
     pub dangling: u64,
-    /// Equal keys with different checks.
-    pub key_collisions: u64,
 }
 
 /// The ends of all captures of a catalog.
@@ -102,7 +85,7 @@ impl Ends {
             thresholds,
             revisits: &revisits,
         });
-        let figures = Figures::of(catalog, &revisits, &chains);
+        let figures = Figures::of(&revisits, &chains);
         Self {
             rows: catalog.shared_rows(),
             payloads,
@@ -196,31 +179,16 @@ impl Ends {
 }
 
 impl Figures {
-    fn of(catalog: &Catalog, revisits: &Revisits, chains: &Chains) -> Self {
-        let mut figures = Self {
+    fn of(revisits: &Revisits, chains: &Chains) -> Self {
+        let followed = || {
+            let ways = chains.ways().iter();
+            ways.filter(|way| way.redirects() && way.conflicts.is_empty())
+        };
+        Self {
+            chains: followed().count() as u64,
+            temporary: followed().filter(|way| way.is_temporary).count() as u64,
             loops: chains.n_loops,
             dangling: revisits.n_dangling(),
-            key_collisions: redirects::key_collisions(catalog),
-            ..Self::default()
-        };
-        for way in chains.ways().iter().filter(|way| way.redirects()) {
-            if way.conflicts.is_empty() {
-                figures.chains += 1;
-                figures.temporary += u64::from(way.is_temporary);
-            }
-            for conflict in way.conflicts.iter() {
-                match conflict {
-                    Conflict::RedirectOutside => figures.outside += 1,
-                    Conflict::NotHttp => figures.not_http += 1,
-                    Conflict::RedirectLimit => figures.limit += 1,
-                    Conflict::RedirectGap => figures.gap += 1,
-                    Conflict::EndNot2xx => figures.end_not_2xx += 1,
-                    Conflict::FanIn => figures.fan_in += 1,
-                    Conflict::SuspectHome => figures.suspect_home += 1,
-                    _ => {}
-                }
-            }
         }
-        figures
     }
 }

@@ -11,7 +11,7 @@ use super::revisits::{bits, has_own_head};
 use super::{Conflict, Conflicts, Evidence, Thresholds};
 use crate::capture::RecordType;
 use crate::catalog::{Catalog, Row, RowFlags, RowId, Target};
-use crate::key::{ComparisonKey, Kind};
+use crate::key::Kind;
 
 /// Unrelated paths sent to `/` from which on none is believed.
 const UNRELATED_HOME_MIN: usize = 3;
@@ -183,14 +183,4 @@ fn suspect_homes(catalog: &Catalog, sources: &[Source]) -> HashSet<u128> {
 /// Whether a redirect leads from a path that is no root to the root of a host.
 fn is_astray(catalog: &Catalog, row: RowId) -> bool {
     catalog.row(row).kind == Kind::Http && catalog.redirects_home(row) && catalog.path(row) != b"/"
-}
-
-/// Keys whose check differs from that of another capture's key.
-pub(super) fn key_collisions(catalog: &Catalog) -> u64 {
-    let mut keys: Vec<ComparisonKey> = catalog.rows().iter().map(|row| row.key).collect();
-    keys.par_sort_unstable();
-    keys.dedup();
-    keys.windows(2)
-        .filter(|two| two[0].key == two[1].key)
-        .count() as u64
 }
