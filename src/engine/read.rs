@@ -215,7 +215,6 @@ impl<'a> Reader<'a> {
         source: Source<'a>,
         digests: Digests,
     ) -> std::result::Result<Self, &'static str> {
-        let is_plain = format.compression == Compression::Plain;
         match format.content {
             Content::Warc => {
                 let options = warc::Options {
