@@ -1,16 +1,15 @@
 //! `dedupe explain`: what a policy makes of a URL, and whether two URLs share a key.
 
 use std::ffi::OsString;
-use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::Path;
 
 use super::normalize::kind_name;
+use super::print;
 use crate::engine::Outcome;
 use crate::key::{ComparisonKey, Keyed, Keyer, Kind};
+use crate::policy::Policy;
 use crate::policy::plan::Base;
-use crate::policy::{Policy, Rule, RuleSet};
-use crate::{Error, Result, uri};
+use crate::{Result, uri};
 
 /// Shortest sets that are printed at most; more are as good.
 const SETS_MAX: usize = 5;
@@ -49,11 +48,7 @@ pub(super) fn run(args: Args) -> Result<Outcome> {
     if let [first, second] = urls[..] {
         text.compare(&policy, first, second);
     }
-    let mut stdout = io::stdout().lock();
-    stdout
-        .write_all(&text.out)
-        .and_then(|()| stdout.flush())
-        .map_err(|source| Error::io("write", Path::new("stdout"), source))?;
+    print(&text.out)?;
     Ok(Outcome::Done)
 }
 
@@ -102,7 +97,7 @@ impl Text {
             }
         }
         for step in uri::trace(policy.plan(), url) {
-            self.line("rule", names(step.rules).as_bytes());
+            self.line("rule", step.rules.to_string().as_bytes());
             let (before, after) = (self.url(&step.before), self.url(&step.after));
             self.line("  before", &before);
             self.line("  after", &after);
@@ -120,7 +115,7 @@ impl Text {
             let fired = one.fired.union(other.fired);
             self.line("same key", b"yes");
             if !fired.is_empty() {
-                self.line("by", names(fired).as_bytes());
+                self.line("by", fired.to_string().as_bytes());
             }
             return;
         }
@@ -137,7 +132,7 @@ impl Text {
         }
         let sets = uri::bridges(policy.plan(), first, second);
         for set in sets.iter().take(SETS_MAX) {
-            self.line("would share", format!("with {}", names(*set)).as_bytes());
+            self.line("would share", format!("with {set}").as_bytes());
         }
         if sets.len() > SETS_MAX {
             let more = format!(
@@ -151,12 +146,6 @@ impl Text {
             self.line("would share", b"under no set of rules");
         }
     }
-}
-
-/// Rules as `name=option`, in policy order.
-fn names(rules: RuleSet) -> String {
-    let names: Vec<&str> = rules.iter().map(Rule::name).collect();
-    names.join(";")
 }
 
 fn flags(keyed: &Keyed<'_>) -> Vec<&'static str> {

@@ -8,12 +8,14 @@ mod normalize;
 mod policy;
 
 use std::ffi::OsString;
+use std::io::{self, Write};
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
 use crate::engine::Outcome;
-use crate::{Result, report};
+use crate::{Error, Result, report};
 
 /// Finds the captures of crawl archives that are the same, and says why.
 #[derive(Debug, Parser)]
@@ -87,6 +89,19 @@ impl Cli {
             Some(Command::Evaluate(args)) => evaluate::run(*args),
         }
     }
+}
+
+/// Prints the answer of a command that has one.
+fn print(text: &[u8]) -> Result<()> {
+    let mut stdout = io::stdout().lock();
+    stdout
+        .write_all(text)
+        .and_then(|()| stdout.flush())
+        .map_err(cannot_print)
+}
+
+fn cannot_print(source: io::Error) -> Error {
+    Error::io("write", Path::new("stdout"), source)
 }
 
 /// Help and version go to stdout with 0, mistakes to stderr with 2. A closed pipe is no failure.

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use clap::ValueEnum;
 
+use super::cannot_print;
 use crate::engine::Outcome;
 use crate::key::{Keyed, Keyer, Kind};
 use crate::policy::Policy;
@@ -132,9 +133,9 @@ impl<'a> Lines<'a> {
                 break;
             }
             self.write_line(without_terminator(&line, self.terminator), &mut out);
-            output.write_all(&out).map_err(cannot_write)?;
+            output.write_all(&out).map_err(cannot_print)?;
         }
-        output.flush().map_err(cannot_write)
+        output.flush().map_err(cannot_print)
     }
 
     /// Appends what becomes of `line`; nothing if it is dropped.
@@ -203,10 +204,6 @@ fn without_terminator(line: &[u8], terminator: u8) -> &[u8] {
     } else {
         line
     }
-}
-
-fn cannot_write(source: io::Error) -> Error {
-    Error::io("write", Path::new("stdout"), source)
 }
 
 /// Why a URL is an error, if it is one.

@@ -2,12 +2,12 @@
 
 mod diff;
 
-use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
+use super::print;
+use crate::Result;
 use crate::engine::Outcome;
 use crate::policy::{BUILTINS, Policy};
-use crate::{Error, Result};
 
 /// Flags of the command.
 #[derive(Debug, clap::Args)]
@@ -69,10 +69,6 @@ pub(super) fn run(args: Args) -> Result<Outcome> {
             text
         }
     };
-    let mut stdout = io::stdout().lock();
-    stdout
-        .write_all(text.as_bytes())
-        .and_then(|()| stdout.flush())
-        .map_err(|source| Error::io("write", Path::new("stdout"), source))?;
+    print(text.as_bytes())?;
     Ok(Outcome::Done)
 }

@@ -367,6 +367,19 @@ impl RuleSet {
     }
 }
 
+/// Names in policy order, joined by `;`, as people read them.
+impl fmt::Display for RuleSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, rule) in self.iter().enumerate() {
+            if index > 0 {
+                f.write_str(";")?;
+            }
+            f.write_str(rule.name())?;
+        }
+        Ok(())
+    }
+}
+
 impl FromIterator<Rule> for RuleSet {
     fn from_iter<I: IntoIterator<Item = Rule>>(rules: I) -> Self {
         let mut set = Self::EMPTY;

@@ -7,7 +7,7 @@ use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 
 use crate::key::{ComparisonKey, Keyer};
-use crate::policy::{Policy, Rule, RuleSet};
+use crate::policy::Policy;
 use crate::{Error, Result};
 
 /// Both ids, the rules of only one of them, and whatever else differs in their descriptions.
@@ -21,7 +21,7 @@ pub(super) fn policies(first: &Policy, second: &Policy) -> String {
     for (side, rules) in [("A", a.without(b)), ("B", b.without(a))] {
         if !rules.is_empty() {
             // Writing to a String cannot fail.
-            writeln!(out, "only {side}: {}", names(rules)).unwrap_or_default();
+            writeln!(out, "only {side}: {rules}").unwrap_or_default();
         }
     }
     let (a, b) = (first.describe(), second.describe());
@@ -37,11 +37,6 @@ pub(super) fn policies(first: &Policy, second: &Policy) -> String {
         }
     }
     out
-}
-
-fn names(rules: RuleSet) -> String {
-    let names: Vec<&str> = rules.iter().map(Rule::name).collect();
-    names.join(";")
 }
 
 /// How many distinct URLs of a file change their class: share their key with other URLs under `second`
