@@ -59,6 +59,12 @@ impl PolicyId {
             hash: hash(plan),
         }
     }
+
+    /// `name@version`, for people.
+    #[must_use]
+    pub fn label(&self) -> String {
+        format!("{}@{}", self.name, self.version)
+    }
 }
 
 impl fmt::Display for PolicyId {

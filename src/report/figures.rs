@@ -205,12 +205,10 @@ impl Policy {
         Self {
             name: id.name.clone(),
             version: id.version.clone(),
-            id: format!("{}@{}+{:032x}", id.name, id.version, id.hash),
+            id: id.to_string(),
         }
     }
-}
 
-impl Policy {
     /// `name@version`, for people.
     pub(super) fn label(&self) -> String {
         format!("{}@{}", self.name, self.version)

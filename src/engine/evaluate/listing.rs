@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::questions::{Asked, Questions, bets, label};
+use super::questions::{Asked, Questions, bets};
 use super::reasons::Reasons;
 use super::sightings::Basis;
 use super::{Evaluation, Measured, Outputs};
@@ -228,7 +228,7 @@ impl<'a> Listing<'a> {
                 .map(|(asked, outcome)| (asked.name.as_str(), outcome))
                 .collect(),
             policy_row,
-            base: label(&self.questions.base),
+            base: self.questions.base.id().label(),
             within_seconds: job.within,
             boilerplate_max: job.thresholds.boilerplate_max,
             thresholds: job.advice,

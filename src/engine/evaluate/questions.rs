@@ -70,7 +70,7 @@ impl Questions {
         questions.policy_row = Some(questions.rows.len());
         questions
             .rows
-            .push(Asked::policy(label(&policy), policy.clone()));
+            .push(Asked::policy(policy.id().label(), policy.clone()));
         if own.len() > 1 {
             let rows = own.intersection(rules);
             questions
@@ -336,19 +336,14 @@ fn alone(plan: &Plan, rule: Rule) -> Asked {
 fn without(policy: &Policy, rule: Rule) -> Asked {
     let plan = policy.plan();
     let others = bets(plan).without(RuleSet::of(&[rule]));
-    let name = format!("{} without {rule}", label(policy));
+    let name = format!("{} without {rule}", policy.id().label());
     Asked::policy(name, Policy::of("without", "1", with_only(plan, others)))
 }
 
 fn comparison(policy: &Policy, other: &Policy) -> Asked {
-    let name = format!("{} against {}", label(policy), label(other));
+    let name = format!("{} against {}", policy.id().label(), other.id().label());
     Asked {
         against: Some(other.clone()),
         ..Asked::policy(name, policy.clone())
     }
-}
-
-/// `name@version`.
-pub(super) fn label(policy: &Policy) -> String {
-    format!("{}@{}", policy.id().name, policy.id().version)
 }
