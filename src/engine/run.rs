@@ -96,7 +96,7 @@ impl Job {
 
 /// The report's output, created before anything is read: a folder that cannot be written to is no surprise at the end.
 fn create(plan: &ReportPlan) -> Result<Report> {
-    Report::create(&plan.target, lines(plan))
+    Report::create(&plan.target, &lines(plan))
 }
 
 fn lines(plan: &ReportPlan) -> Lines {

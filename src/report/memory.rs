@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 static PEAK: AtomicU64 = AtomicU64::new(0);
 
-/// Looks once; the highest figure is kept. Called by the progress thread, and where memory is about to be freed.
-pub fn sample_memory() {
+/// Looks once; the highest figure is kept. The progress thread calls it now and then.
+pub(super) fn sample_memory() {
     PEAK.fetch_max(anonymous(), Ordering::Relaxed);
 }
 

@@ -23,7 +23,7 @@ pub use advice::Evaluated;
 pub use evaluation::{HostRow, HostTable, RuleRow, RuleTable, WrongPair, WrongSide, WrongTable};
 pub use figures::{Bytes, Canonical, Counts, CountsByName, Digests, Input, Loss, Memory};
 pub use format::Format;
-pub use memory::{peak_anonymous, sample_memory};
+pub use memory::peak_anonymous;
 pub use names::{digest_status_name, evidence_name, role_name, sameness_name};
 pub use output::{Finished, Output, Target, publish, refuse_overwriting};
 pub use people::{Color, People, ProgressMode, Verbosity, print_error};
@@ -38,7 +38,7 @@ pub use text::clean;
 /// `--csv-escape`: whether a cell that a spreadsheet would compute is guarded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Escape {
-    /// A text cell that starts with `= + - @` or a tab gets a leading `'`.
+    /// A text cell that starts with `= + - @` gets a leading `'`.
     #[default]
     Formula,
     /// Cells are what they are.

@@ -100,11 +100,6 @@ impl People {
         Self { verbosity, paint }
     }
 
-    /// Tells of something odd that ends nothing.
-    pub fn warn(&self, text: &str) {
-        self.tell(&format!("{} {text}\n", self.paint.warning("warning:")));
-    }
-
     /// Names the first pieces of damage, and counts the others.
     pub fn name_losses(&self, losses: &[Loss], n_losses: u64) {
         let n_named_max = match self.verbosity {

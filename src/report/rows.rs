@@ -53,41 +53,23 @@ impl Lines {
 #[derive(Debug)]
 pub struct Report {
     output: Output,
-    lines: Lines,
-    line: Vec<u8>,
     n_rows: u64,
 }
 
 impl Report {
-    /// Starts the report, with its header.
+    /// Starts the report, with the header of such `lines`.
     ///
     /// # Errors
     /// As [`Output::create`].
-    pub fn create(target: &Target, lines: Lines) -> Result<Self> {
+    pub fn create(target: &Target, lines: &Lines) -> Result<Self> {
         let mut output = Output::create(target)?;
-        let mut line = Vec::new();
-        lines.push_header(&mut line);
-        output.put(&line)?;
-        Ok(Self {
-            output,
-            lines,
-            line,
-            n_rows: 0,
-        })
+        let mut header = Vec::new();
+        lines.push_header(&mut header);
+        output.put(&header)?;
+        Ok(Self { output, n_rows: 0 })
     }
 
-    /// Adds a row.
-    ///
-    /// # Errors
-    /// As [`Output::put`].
-    pub fn put(&mut self, row: &Row<'_>) -> Result<()> {
-        self.line.clear();
-        self.lines.push(row, &mut self.line);
-        self.n_rows += 1;
-        self.output.put(&self.line)
-    }
-
-    /// Adds rows whose lines another thread has made.
+    /// Adds rows, whose lines threads have made.
     ///
     /// # Errors
     /// As [`Output::put`].
