@@ -28,13 +28,13 @@ impl Reader<'_> {
                 None
             }
         };
-        let (ahead, is_all) = match self.whole {
-            Some(whole) => (slice_from(whole, position), true),
-            None => (ahead, false),
+        let (ahead, reach) = match self.whole {
+            Some(whole) => (slice_from(whole, position), Reach::All),
+            None => (ahead, Reach::Part),
         };
-        self.state = match (stated, is_all) {
-            (Some(length), _) => {
-                let left = match true_end(ahead, length, is_all) {
+        self.state = match stated {
+            Some(length) => {
+                let left = match true_end(ahead, length, reach) {
                     Some(end) => {
                         self.open.fault = Some(TOO_LARGE);
                         end
@@ -43,7 +43,7 @@ impl Reader<'_> {
                 };
                 block_of(left)
             }
-            (None, _) => State::Endless,
+            None => State::Endless,
         };
     }
 
@@ -236,11 +236,20 @@ fn slice_from(whole: &[u8], position: u64) -> &[u8] {
         .unwrap_or_default()
 }
 
+/// How far the bytes reach that can be looked at ahead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reach {
+    /// To the end of the input.
+    All,
+    /// Perhaps not that far.
+    Part,
+}
+
 /// Where a block ends before its length says so: at the next record, if the length leads to no place where a record
 /// may end. `ahead` are the bytes from the block's start on, all that there are or some of them.
-fn true_end(ahead: &[u8], length: u64, is_all: bool) -> Option<u64> {
+fn true_end(ahead: &[u8], length: u64, reach: Reach) -> Option<u64> {
     let end = usize::try_from(length).unwrap_or(usize::MAX);
-    if end > ahead.len() && !is_all {
+    if end > ahead.len() && reach == Reach::Part {
         return None;
     }
     let behind = ahead.get(end..);
@@ -258,9 +267,8 @@ fn true_end(ahead: &[u8], length: u64, is_all: bool) -> Option<u64> {
 ///
 /// A false no costs a search of the block, and harms only a block that holds another record.
 fn may_follow_block(bytes: &[u8]) -> bool {
-    let rest = match bytes {
-        [b'\r', b'\n', b'\r', b'\n', rest @ ..] | [b'\n', b'\n', rest @ ..] => rest,
-        _ => return bytes.iter().all(|byte| *byte == 0),
+    let ([b'\r', b'\n', b'\r', b'\n', rest @ ..] | [b'\n', b'\n', rest @ ..]) = bytes else {
+        return bytes.iter().all(|byte| *byte == 0);
     };
     let n_filler = rest
         .iter()

@@ -101,6 +101,15 @@ enum State {
     Lost(usize),
 }
 
+/// Where a record's first byte stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Begins {
+    /// At the start of a line.
+    Line,
+    /// Behind other bytes of a line, or nobody knows.
+    InLine,
+}
+
 /// The record that is being read.
 #[derive(Clone, Copy, Debug, Default)]
 struct Open {
@@ -237,7 +246,7 @@ impl<'m> Reader<'m> {
         let rest = &bytes[blank..];
         let n = n_matching(rest, &PREFIX[matched..]);
         if matched + n == PREFIX.len() {
-            self.start_record(self.position + (blank + n) as u64, true);
+            self.start_record(self.position + (blank + n) as u64, Begins::Line);
         } else if n == rest.len() {
             self.state = State::Between(matched + n);
         } else {
@@ -251,7 +260,7 @@ impl<'m> Reader<'m> {
     fn seek(&mut self, bytes: &[u8], matched: usize) -> usize {
         let n = n_matching(bytes, &PREFIX[matched..]);
         if matched > 0 && matched + n == PREFIX.len() {
-            self.start_record(self.position + n as u64, false);
+            self.start_record(self.position + n as u64, Begins::InLine);
             return n;
         }
         if matched > 0 && n == bytes.len() {
@@ -260,8 +269,11 @@ impl<'m> Reader<'m> {
         }
         if let Some(index) = memchr::memmem::find(bytes, PREFIX) {
             let end = index + PREFIX.len();
-            let starts_line = index > 0 && bytes[index - 1] == b'\n';
-            self.start_record(self.position + end as u64, starts_line);
+            let begins = match bytes[..index].last() {
+                Some(b'\n') => Begins::Line,
+                _ => Begins::InLine,
+            };
+            self.start_record(self.position + end as u64, begins);
             return end;
         }
         let partial = (1..PREFIX.len())
@@ -272,18 +284,18 @@ impl<'m> Reader<'m> {
     }
 
     /// A record's prefix ended before `position`.
-    fn start_record(&mut self, position: u64, starts_line: bool) {
+    fn start_record(&mut self, position: u64, begins: Begins) {
         let start = position - PREFIX.len() as u64;
-        self.open_record(start, starts_line);
+        self.open_record(start, begins);
         self.header.begin();
         self.state = State::Header;
     }
 
-    fn open_record(&mut self, start: u64, starts_line: bool) {
+    fn open_record(&mut self, start: u64, begins: Begins) {
         self.open = Open {
             offset: self.offset_of(start),
             start,
-            starts_line,
+            starts_line: begins == Begins::Line,
             fault: None,
         };
     }
@@ -303,7 +315,7 @@ impl<'m> Reader<'m> {
                     self.reject();
                 }
                 self.header.begin_again();
-                self.open_record(start, false);
+                self.open_record(start, Begins::InLine);
                 self.state = State::Header;
                 taken
             }
