@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crawl_dedupe::capture::{Event, FileId, RecordType};
 use crawl_dedupe::scan::{cdx, cdxj};
-use crawl_dedupe::source::Piece;
+use crawl_dedupe::source::{self, Content, Piece};
 
 use crate::shared;
 
@@ -181,7 +181,7 @@ fn members(stored: Vec<u8>) -> Vec<Member> {
 /// The events of a file, in pieces of a thousand bytes.
 fn events(path: &Path, mut sink: impl FnMut(Event<'_>)) {
     let members = members(fs::read(path).expect("the file is readable"));
-    let first = members[0].bytes.split(|byte| *byte == b'\n').next();
+    let content = source::sniff(&members[0].bytes).content;
     let pieces = members.iter().flat_map(|member| {
         let end = Piece::MemberEnd {
             offset: member.offset,
@@ -195,7 +195,7 @@ fn events(path: &Path, mut sink: impl FnMut(Event<'_>)) {
             })
             .chain([end])
     });
-    if first.is_some_and(cdx::looks_like) {
+    if content == Content::Cdx {
         let mut reader = cdx::Reader::new(FileId(0));
         pieces.for_each(|piece| reader.push(piece, &mut sink));
         reader.finish(&mut sink);

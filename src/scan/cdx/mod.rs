@@ -15,7 +15,7 @@ mod parts;
 use crate::capture::{Event, FileId, Warning};
 use crate::scan::cdx::columns::{KNOWN, Layout, header};
 use crate::scan::cdx::parts::{Fit, Parts, Slack, cut, fits};
-use crate::scan::index_line::{Scratch, Statement, is_date, number};
+use crate::scan::index_line::{Scratch, Statement};
 use crate::scan::lines::{Line, Lines, Parse};
 use crate::source::Piece;
 
@@ -52,28 +52,6 @@ impl Reader {
     /// Reads what is left when the input has ended.
     pub fn finish(&mut self, sink: &mut impl FnMut(Event<'_>)) {
         self.lines.finish(&mut self.parser, sink);
-    }
-}
-
-/// Whether `line` is a CDX header line, or columns in a known order. A list of URLs is neither.
-#[must_use]
-pub fn looks_like(line: &[u8]) -> bool {
-    let mut parser = Parser::default();
-    header(line).is_some() || parser.guess(line).is_some()
-}
-
-/// Whether `line` is one of the files that stand beside a zipnum index: `.idx` (`urlkey ts TAB part TAB offset TAB length`)
-/// or `.loc` (`part TAB path`). They hold no captures.
-#[must_use]
-pub fn looks_like_zipnum_companion(line: &[u8]) -> bool {
-    let parts: Vec<&[u8]> = line.splitn(6, |byte| *byte == b'\t').collect();
-    match parts.as_slice() {
-        [key, _, offset, length, ..] => {
-            let date = key.rsplit(|byte| *byte == b' ').next();
-            date.is_some_and(is_date) && number(offset).is_some() && number(length).is_some()
-        }
-        [part, path] => !part.contains(&b' ') && path.ends_with(b".gz"),
-        _ => false,
     }
 }
 
@@ -451,41 +429,6 @@ mod tests {
                 &A.replace("2024-05-01T12:00:00Z", ""),
             ],
         );
-    }
-
-    #[test]
-    fn sniffs_lines_but_no_lists() {
-        let line = format!(
-            "com,a)/ 20240501120000 http://a.com/ text/html 200 {DIGEST} - - 500 900 a.warc.gz"
-        );
-        for (line, expected) in [
-            (line.as_str(), true),
-            (" CDX N b a m s k r M S V g", true),
-            ("", false),
-            ("CDX", false),
-            ("http://a.com/", false),
-            ("WARC/1.0", false),
-            ("com,a)/ 20140127171200\tzipnum\t0\t275\t1", false),
-            ("com,a)/ 20140127171200 {\"url\": \"http://a.com/\"}", false),
-            (
-                "one two three four five six seven eight nine ten eleven",
-                false,
-            ),
-        ] {
-            assert_eq!(looks_like(line.as_bytes()), expected, "{line}");
-        }
-        for (line, expected) in [
-            ("com,a)/ 20140127171200\tzipnum\t0\t275\t1", true),
-            ("zipnum\t/data/zipnum-sample.cdx.gz", true),
-            ("http://a.com/\thttp://b.com/", false),
-            ("1\tcom.example", false),
-        ] {
-            assert_eq!(
-                looks_like_zipnum_companion(line.as_bytes()),
-                expected,
-                "{line}"
-            );
-        }
     }
 
     #[test]

@@ -50,20 +50,6 @@ impl Reader {
     }
 }
 
-/// Whether `line` is one of CDXJ: a key, a date and the start of a JSON object, a `!meta` line, or a line of an index server.
-#[must_use]
-pub fn looks_like(line: &[u8]) -> bool {
-    if line.starts_with(b"!meta") || line.starts_with(b"!OpenWayback-CDXJ") {
-        return true;
-    }
-    match split(line) {
-        Some(parts) if !parts.urlkey.is_empty() => is_date(parts.date),
-        Some(parts) => read(parts, &mut Members::default())
-            .is_ok_and(|statement| is_date(statement.date) && !statement.urlkey.is_empty()),
-        None => false,
-    }
-}
-
 /// A line, cut where the JSON starts.
 #[derive(Clone, Copy)]
 struct Split<'a> {
@@ -236,7 +222,6 @@ mod tests {
             r#"com,a)/b {c {d 20240501120000 {"url":"http:\/\/a.com\u002f","mime":"text/html","x":{"url":["}"]},"status":200,"digest":"ZJTWZUVPZJI7RJE47IEP2O2NBWJ2MYVQ","length":500,"offset":900,"filename":"a.warc.gz"}  "#,
         ] {
             check(line.as_bytes(), &[A]);
-            assert!(looks_like(line.as_bytes()), "{line}");
         }
     }
 
@@ -335,20 +320,6 @@ mod tests {
             &["Ignored", "Ignored"],
         );
         check(line.as_bytes(), &["line 1: no url in the line"]);
-    }
-
-    #[test]
-    fn sniffs_lines_but_no_lists() {
-        for line in [
-            "",
-            "http://a.com/",
-            r#"{"url": "http://a.com/", "status": 200}"#,
-            r#"{"log": {"version": "1.2"}}"#,
-            r#"http://a.com/ 2024 {"url": "x"}"#,
-            "com,a)/ 20240501120000 http://a.com/ text/html 200",
-        ] {
-            assert!(!looks_like(line.as_bytes()), "{line}");
-        }
     }
 
     proptest! {
