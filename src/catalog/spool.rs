@@ -5,6 +5,20 @@ use super::{Keys, Reference, Row, RowFlags, Target};
 use crate::capture::{Algorithm, Capture, Digest, Locator, Method, Payload, RefersTo, Timestamp};
 use crate::key::ComparisonKey;
 
+/// Where fields that are read alone stand in a text, by how many come before them; [`Spool::push`] has their order.
+mod place {
+    pub(super) const REDIRECT_TO: usize = 1;
+    pub(super) const TARGET: usize = 2;
+    pub(super) const REFERS_TO_KEY: usize = 3;
+    pub(super) const LANGUAGE: usize = 6;
+    pub(super) const STATED_FILE: usize = 10;
+    pub(super) const REFERS_TO_ID: usize = 12;
+    pub(super) const DECLARED: usize = 16;
+    pub(super) const DECODED: usize = 17;
+    /// A number, which is no field: nothing behind it can be skipped to.
+    pub(super) const PAYLOAD_BYTES: usize = 18;
+}
+
 /// Bytes of all texts.
 #[derive(Debug, Default)]
 pub(super) struct Spool {
@@ -73,23 +87,21 @@ impl Spool {
     }
 
     pub(super) fn redirect_to(&self, text: u64) -> &[u8] {
-        self.reader_behind(text, 1).field()
+        self.reader_at(text, place::REDIRECT_TO).field()
     }
 
     /// Where a redirect leads.
     pub(super) fn target(&self, text: u64) -> Target {
-        self.reader_behind(text, 2).target()
+        self.reader_at(text, place::TARGET).target()
     }
 
     /// What a revisit refers to.
     pub(super) fn reference(&self, text: u64) -> Reference {
-        let mut reader = self.reader_behind(text, 3);
+        let mut reader = self.reader_at(text, place::REFERS_TO_KEY);
         let key = reader.key();
-        // Record id to declared digest.
-        reader.skip(8);
+        reader.skip(place::REFERS_TO_ID - place::REFERS_TO_KEY - 1);
         let record_id = hash_or_zero(reader.field());
-        // URI and method, the three digests.
-        reader.skip(5);
+        reader.skip(place::PAYLOAD_BYTES - place::REFERS_TO_ID - 1);
         reader.number();
         reader.field();
         Reference {
@@ -101,22 +113,22 @@ impl Spool {
 
     /// The file that an index line states.
     pub(super) fn stated_file(&self, text: u64) -> &[u8] {
-        self.reader_behind(text, 10).field()
+        self.reader_at(text, place::STATED_FILE).field()
     }
 
     /// `Content-Language` as found.
     pub(super) fn language(&self, text: u64) -> &[u8] {
-        self.reader_behind(text, 6).field()
+        self.reader_at(text, place::LANGUAGE).field()
     }
 
     /// The digest that is declared.
     pub(super) fn declared(&self, text: u64) -> Option<Digest> {
-        self.reader_behind(text, 16).digest()
+        self.reader_at(text, place::DECLARED).digest()
     }
 
     /// The digest after content decoding.
     pub(super) fn decoded(&self, text: u64) -> Option<Digest> {
-        self.reader_behind(text, 17).digest()
+        self.reader_at(text, place::DECODED).digest()
     }
 
     /// The capture whose row is `row`.
@@ -138,10 +150,7 @@ impl Spool {
             refers_uri,
             method,
         ] = std::array::from_fn(|_| reader.field());
-        let digest = reader.digest();
-        let declared = reader.digest();
-        let decoded = reader.digest();
-        let bytes = reader.number().checked_sub(1);
+        let payload = reader.payload(row, declared_text);
         let body_hash = reader.field().try_into().map_or(0, u128::from_le_bytes);
         let date = reader.date();
         Capture {
@@ -165,17 +174,7 @@ impl Spool {
             language,
             location,
             is_hsts: row.flags.contains(RowFlags::HSTS),
-            payload: Payload {
-                bytes,
-                digest,
-                body_hash: Some(row.body_hash).filter(|hash| *hash != 0),
-                decoded,
-                decodes_to_nothing: row.flags.contains(RowFlags::DECODES_TO_NOTHING),
-                declared_text,
-                declared,
-                status: row.digest_status,
-                completeness: row.completeness,
-            },
+            payload,
             truncated,
             refers_to: RefersTo {
                 record_id: refers_id,
@@ -218,10 +217,10 @@ impl Spool {
         push_number(&mut self.bytes, number);
     }
 
-    /// A reader that has passed the first `n_fields`.
-    fn reader_behind(&self, text: u64, n_fields: usize) -> Reader<'_> {
+    /// A reader of the field at a place.
+    fn reader_at(&self, text: u64, place: usize) -> Reader<'_> {
         let mut reader = self.reader(text);
-        reader.skip(n_fields);
+        reader.skip(place);
         reader
     }
 
@@ -319,6 +318,22 @@ impl<'a> Reader<'a> {
         .into_iter()
         .find(|algorithm| *algorithm as u8 == label)?;
         Digest::new(algorithm, bytes)
+    }
+
+    /// The digests and the length of a payload; the rest stands in the row.
+    fn payload(&mut self, row: &Row, declared_text: &'a [u8]) -> Payload<'a> {
+        let (digest, declared, decoded) = (self.digest(), self.digest(), self.digest());
+        Payload {
+            bytes: self.number().checked_sub(1),
+            digest,
+            body_hash: Some(row.body_hash).filter(|hash| *hash != 0),
+            decoded,
+            decodes_to_nothing: row.flags.contains(RowFlags::DECODES_TO_NOTHING),
+            declared_text,
+            declared,
+            status: row.digest_status,
+            completeness: row.completeness,
+        }
     }
 
     fn key(&mut self) -> Option<ComparisonKey> {
