@@ -10,7 +10,7 @@ const TAIL: f64 = 0.025;
 /// Replicates of the bootstrap of page loss.
 const REPLICATES: u64 = 1000;
 /// Groups of domains that the bootstrap draws from.
-pub(super) const DOMAIN_GROUPS: usize = 1024;
+pub const DOMAIN_GROUPS: usize = 1024;
 
 /// Decidable merges of one domain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

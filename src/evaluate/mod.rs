@@ -28,7 +28,7 @@ pub use classes::{Classes, Fired, by_key};
 pub use count::PairCounts;
 pub use explain::{Explanation, Interaction, Interactions};
 pub use floor::{Chance, Floor};
-pub use interval::{Cluster, Precision};
+pub use interval::{Cluster, DOMAIN_GROUPS, Precision};
 pub use limits::Limits;
 pub use loss::{Contents, Loss};
 pub use merge::{MergeCounts, Merges, WrongMerge};

@@ -14,7 +14,7 @@ use super::job::{Outcome, Reading, Talk};
 use super::run::in_pool;
 use super::{figures, plan};
 use crate::Result;
-use crate::evaluate::{self, Limits, Settings, Table, Window};
+use crate::evaluate::{self, DOMAIN_GROUPS, Limits, Settings, Table, Window};
 use crate::group::{Ends, Thresholds};
 use crate::policy::Policy;
 use crate::report::{self, Evaluated, People, Summary, Target};
@@ -22,9 +22,6 @@ use crate::source::fault;
 use listing::Listing;
 use questions::Questions;
 use sightings::{Basis, Seen};
-
-/// Groups of domains of the bootstrap.
-const N_GROUPS: u64 = 1024;
 
 /// What is to be measured.
 #[derive(Clone, Debug)]
@@ -162,8 +159,8 @@ fn measure(job: &Evaluation, questions: &Questions, basis: Basis<'_>) -> Measure
 
 /// The group of a domain in the bootstrap.
 fn group_of(domain: &[u8]) -> u16 {
-    let group = xxhash_rust::xxh3::xxh3_64(domain) % N_GROUPS;
-    u16::try_from(group).expect("a group is below 1024")
+    let group = xxhash_rust::xxh3::xxh3_64(domain) % DOMAIN_GROUPS as u64;
+    u16::try_from(group).expect("there are fewer than 2^16 groups")
 }
 
 fn outcome(evaluated: &Evaluated<'_>, archive: &Archive) -> Outcome {
