@@ -19,9 +19,6 @@ use crate::policy::Policy;
 use crate::report::{self, Input, Loss, Progress, Summary};
 use crate::{Error, Result};
 
-/// Damage and skipped inputs are named up to this many.
-const LOSSES_KEPT_MAX: usize = report::DAMAGE_LISTED_MAX;
-
 /// All captures of a run, and the books of how they were read.
 #[derive(Debug)]
 pub struct Archive {
@@ -108,6 +105,12 @@ impl Archive {
         }
         figures::describe(&self.catalog, summary);
     }
+
+    fn lose(&mut self, loss: Loss) {
+        if self.losses.len() < report::DAMAGE_LISTED_MAX {
+            self.losses.push(loss);
+        }
+    }
 }
 
 /// An archive that is being put together, input by input, in their order.
@@ -184,13 +187,7 @@ impl Joining {
 
     fn skip(&mut self, name: &[u8], what: &str) {
         self.archive.n_skipped += 1;
-        self.lose(Loss::skipped(name, what));
-    }
-
-    fn lose(&mut self, loss: Loss) {
-        if self.archive.losses.len() < LOSSES_KEPT_MAX {
-            self.archive.losses.push(loss);
-        }
+        self.archive.lose(Loss::skipped(name, what));
     }
 
     fn add(&mut self, input: &plan::Input, file: FileId, mut found: Found) {
@@ -214,7 +211,7 @@ impl Joining {
             records: found.tally.records,
         });
         for damage in &found.tally.damage {
-            self.lose(Loss::of(damage, name(input)));
+            self.archive.lose(Loss::of(damage, name(input)));
         }
         let first_row = self.archive.catalog.len();
         self.across.requests.append(found.requests, first_row);
@@ -237,9 +234,7 @@ impl Joining {
         archive.tally.n_damage += lines.n_damage;
         for damage in &lines.damage {
             let name = archive.catalog.file_name(damage.file).to_vec();
-            if archive.losses.len() < LOSSES_KEPT_MAX {
-                archive.losses.push(Loss::of(damage, &name));
-            }
+            archive.lose(Loss::of(damage, &name));
         }
         archive
     }

@@ -1,14 +1,11 @@
 //! Turns what a reader found in one input into rows, and keeps the books of what was read.
 
-use crate::capture::{Capture, Damage, Event, FileId, Segment, Warning};
+use crate::capture::{Capture, Damage, Event, FileId, Locator, Segment, Warning};
 use crate::catalog::methods::Requests;
 use crate::catalog::{Batch, Keys, RecordStarts, RowFlags, Target};
 use crate::key::{Keyed, Keyer, Kind};
-use crate::report;
+use crate::report::DAMAGE_LISTED_MAX;
 use crate::uri;
-
-/// Named damage is kept up to this many a run; the rest is counted.
-pub(super) const DAMAGE_KEPT_MAX: usize = report::DAMAGE_LISTED_MAX;
 
 /// What was read, by count.
 #[derive(Clone, Debug, Default)]
@@ -19,19 +16,19 @@ pub(super) struct Tally {
     pub(super) bytes_read: u64,
     /// Bytes after inflating.
     pub(super) bytes_inflated: u64,
-    /// The first damages, in input order.
+    /// The first pieces of damage, in input order.
     pub(super) damage: Vec<Damage>,
-    /// All damages.
+    /// All of them, kept or not.
     pub(super) n_damage: u64,
     /// Warnings by kind.
     pub(super) warnings: std::collections::BTreeMap<Warning, u64>,
 }
 
 impl Tally {
-    /// Counts a damage, and keeps it if it is among the first.
+    /// Counts a piece of damage, and keeps it if it is among the first.
     pub(super) fn damage(&mut self, damage: Damage) {
         self.n_damage += 1;
-        if self.damage.len() < DAMAGE_KEPT_MAX {
+        if self.damage.len() < DAMAGE_LISTED_MAX {
             self.damage.push(damage);
         }
     }
@@ -47,7 +44,7 @@ impl Tally {
         self.bytes_read += later.bytes_read;
         self.bytes_inflated += later.bytes_inflated;
         self.n_damage += later.n_damage;
-        let room = DAMAGE_KEPT_MAX.saturating_sub(self.damage.len());
+        let room = DAMAGE_LISTED_MAX.saturating_sub(self.damage.len());
         self.damage.extend(later.damage.into_iter().take(room));
         for (warning, n) in later.warnings {
             self.warn(warning, n);
@@ -67,7 +64,7 @@ pub(super) struct StoredSegment {
     /// Block bytes of this one.
     pub(super) block_bytes: u64,
     /// Where it stands.
-    pub(super) locator: crate::capture::Locator,
+    pub(super) locator: Locator,
 }
 
 /// All that one input gave.

@@ -1,12 +1,13 @@
 //! Figures of the summary that stand in the rows themselves.
 
+use std::collections::BTreeMap;
+
 use rayon::prelude::*;
 
 use super::job::Digests;
 use crate::capture::{Algorithm, DigestStatus, RecordType};
 use crate::catalog::{Catalog, RowFlags, RowId};
-use crate::report::Summary;
-use std::collections::BTreeMap;
+use crate::report::{self, Summary};
 
 /// Rows that one thread counts at a time.
 const BLOCK_ROWS: usize = 1 << 16;
@@ -26,7 +27,7 @@ pub(super) fn describe(catalog: &Catalog, summary: &mut Summary) {
     summary.counts.by_scheme = figures
         .schemes
         .iter()
-        .map(|(scheme, n)| (crate::report::clean(scheme), *n))
+        .map(|(scheme, n)| (report::clean(scheme), *n))
         .collect();
     let status = |status: DigestStatus| figures.digests.get(&status).copied().unwrap_or(0);
     summary.digest.ok = status(DigestStatus::Ok);
