@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
 
-use super::flags::{ReadingArgs, TalkArgs, command_line, parse_duration};
+use super::flags::{
+    ReadingArgs, SummaryArgs, TalkArgs, command_line, parse_duration, refuse_two_on_stdout,
+};
 use crate::engine::{self, FailOn, Job, Outcome, ReportPlan};
 use crate::group::{Evidence, Keep, Listing, Thresholds};
 use crate::report::{Escape, Format, Target};
@@ -75,13 +77,8 @@ struct Output {
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
 
-    /// Summary as JSON
-    #[arg(long, value_name = "FILE")]
-    summary: Option<PathBuf>,
-
-    /// Summary as JSON on stdout
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    summary: SummaryArgs,
 
     /// Sorted keys of this run, for --keys-in of a later one
     #[arg(long, value_name = "FILE")]
@@ -112,8 +109,9 @@ pub(super) fn run(args: Args) -> Result<Outcome> {
 impl Args {
     fn plan(self) -> Result<Job> {
         let report = self.output.report_plan()?;
-        let summaries = self.output.summaries();
-        refuse_two_on_stdout(report.as_ref(), &summaries)?;
+        let summaries = self.output.summary.targets();
+        let target = report.iter().map(|plan| &plan.target);
+        refuse_two_on_stdout(target.chain(&summaries))?;
         refuse_packed_keys(self.output.keys_out.as_deref())?;
         Ok(Job {
             command: command_line(),
@@ -168,12 +166,6 @@ impl Output {
             escape: self.csv_escape,
         }))
     }
-
-    fn summaries(&self) -> Vec<Target> {
-        let file = self.summary.clone().map(Target::from);
-        let stdout = self.json.then_some(Target::Stdout);
-        file.into_iter().chain(stdout).collect()
-    }
 }
 
 /// A key set is mapped and searched in place, which a compressed one cannot be.
@@ -189,22 +181,6 @@ fn refuse_packed_keys(keys_out: Option<&Path>) -> Result<()> {
         .at(path)),
         None => Ok(()),
     }
-}
-
-/// Two texts on one stdout are neither of them.
-fn refuse_two_on_stdout(report: Option<&ReportPlan>, summaries: &[Target]) -> Result<()> {
-    let n_on_stdout = report
-        .map(|plan| &plan.target)
-        .into_iter()
-        .chain(summaries)
-        .filter(|target| **target == Target::Stdout)
-        .count();
-    if n_on_stdout > 1 {
-        return Err(Error::usage(
-            "report and summary cannot both go to stdout: give one of them a file name",
-        ));
-    }
-    Ok(())
 }
 
 /// Spellings of `--level`.

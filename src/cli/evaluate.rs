@@ -2,11 +2,13 @@
 
 use std::path::PathBuf;
 
-use super::flags::{ReadingArgs, TalkArgs, command_line, parse_duration};
+use super::flags::{
+    ReadingArgs, SummaryArgs, TalkArgs, command_line, parse_duration, refuse_two_on_stdout,
+};
 use crate::engine::{self, Evaluation, Outcome, Outputs};
 use crate::evaluate::Thresholds;
 use crate::report::Target;
-use crate::{Error, Result, group};
+use crate::{Result, group};
 
 /// Flags of the command.
 #[derive(Debug, clap::Args)]
@@ -79,13 +81,8 @@ struct Output {
     #[arg(long, value_name = "FILE")]
     hosts: Option<PathBuf>,
 
-    /// Summary as JSON
-    #[arg(long, value_name = "FILE")]
-    summary: Option<PathBuf>,
-
-    /// Summary as JSON on stdout
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    summary: SummaryArgs,
 }
 
 /// Runs the command.
@@ -121,21 +118,15 @@ impl Args {
 impl Output {
     fn plan(self) -> Result<Outputs> {
         let target = |path: Option<PathBuf>| path.map(Target::from);
-        let stdout = self.json.then_some(Target::Stdout);
         let outputs = Outputs {
             report: target(self.report),
             pairs: target(self.pairs),
             hosts: target(self.hosts),
-            summaries: target(self.summary).into_iter().chain(stdout).collect(),
+            summaries: self.summary.targets(),
         };
-        let on_stdout = |target: &&Target| **target == Target::Stdout;
         let tables = [&outputs.report, &outputs.pairs, &outputs.hosts];
         let all = tables.into_iter().flatten().chain(&outputs.summaries);
-        if all.filter(on_stdout).count() > 1 {
-            return Err(Error::usage(
-                "two outputs cannot both go to stdout: give one of them a file name",
-            ));
-        }
+        refuse_two_on_stdout(all)?;
         Ok(outputs)
     }
 }

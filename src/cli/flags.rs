@@ -2,11 +2,13 @@
 
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
+use std::path::PathBuf;
 
 use clap::{ArgAction, Args};
 
 use crate::engine::{Digests, InFormat, OnDamage, Reading, Talk};
-use crate::report::{self, Color, ProgressMode, Verbosity};
+use crate::report::{self, Color, ProgressMode, Target, Verbosity};
+use crate::{Error, Result};
 
 /// What to read and how.
 #[derive(Debug, Args)]
@@ -94,6 +96,37 @@ impl TalkArgs {
     }
 }
 
+/// Where the summary goes.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
+pub(super) struct SummaryArgs {
+    /// Summary as JSON
+    #[arg(long, value_name = "FILE")]
+    summary: Option<PathBuf>,
+
+    /// Summary as JSON on stdout
+    #[arg(long)]
+    json: bool,
+}
+
+impl SummaryArgs {
+    pub(super) fn targets(&self) -> Vec<Target> {
+        let file = self.summary.clone().map(Target::from);
+        let stdout = self.json.then_some(Target::Stdout);
+        file.into_iter().chain(stdout).collect()
+    }
+}
+
+/// Two texts on one stdout are neither of them.
+pub(super) fn refuse_two_on_stdout<'a>(targets: impl Iterator<Item = &'a Target>) -> Result<()> {
+    if targets.filter(|target| **target == Target::Stdout).count() > 1 {
+        return Err(Error::usage(
+            "two outputs cannot both go to stdout: give one of them a file name",
+        ));
+    }
+    Ok(())
+}
+
 /// The command line as it was given, for the summary.
 pub(super) fn command_line() -> String {
     let words: Vec<String> = std::env::args_os()
@@ -103,7 +136,7 @@ pub(super) fn command_line() -> String {
 }
 
 /// A length of time as seconds: `30d`, `12h`, `45m`, `90s`, `2w`, `0`.
-pub(super) fn parse_duration(text: &str) -> Result<i64, String> {
+pub(super) fn parse_duration(text: &str) -> std::result::Result<i64, String> {
     let expected = || {
         format!("`{text}` is no length of time; expected a number and s, m, h, d or w, as in 30d")
     };
