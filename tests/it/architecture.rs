@@ -82,19 +82,71 @@ fn table() -> BTreeMap<String, BTreeSet<String>> {
         .collect()
 }
 
-/// First segments of all `crate::` paths outside of tests and comments.
+/// First segments of all `crate::` paths outside of tests and comments, those in braces too.
 fn uses(text: &str) -> BTreeSet<String> {
-    text.lines()
-        .take_while(|line| !line.starts_with("#[cfg(test)]"))
+    let code: String = text
+        .split("\n#[cfg(test)]\nmod tests {")
+        .next()
+        .unwrap_or(text)
+        .lines()
         .filter(|line| !line.trim_start().starts_with("//"))
-        .flat_map(|line| line.split("crate::").skip(1))
-        .map(|rest| {
-            rest.chars()
-                .take_while(|c| c.is_ascii_lowercase() || *c == '_')
-                .collect::<String>()
+        .collect();
+    code.split("crate::")
+        .skip(1)
+        .flat_map(|rest| match rest.strip_prefix('{') {
+            Some(list) => first_segments(list),
+            None => vec![rest],
         })
-        .filter(|name| !name.is_empty())
+        .map(|path| {
+            let is_of_name = |c: &char| c.is_ascii_lowercase() || *c == '_';
+            path.trim_start().chars().take_while(is_of_name).collect()
+        })
+        .filter(|name: &String| !name.is_empty())
         .collect()
+}
+
+/// The paths between commas, up to the brace that closes the list; `list` starts behind the one that opens it.
+fn first_segments(list: &str) -> Vec<&str> {
+    let mut depth = 0;
+    let mut paths = Vec::new();
+    let mut start = 0;
+    for (at, c) in list.char_indices() {
+        match c {
+            '{' => depth += 1,
+            '}' if depth == 0 => {
+                paths.push(&list[start..at]);
+                break;
+            }
+            '}' => depth -= 1,
+            ',' if depth == 0 => {
+                paths.push(&list[start..at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    paths
+}
+
+#[test]
+fn paths_in_braces_are_seen() {
+    for (code, expected) in [
+        ("use crate::uri;", "uri"),
+        ("use crate::{Error, Result, uri};", "uri"),
+        (
+            "use crate::{\n    key::{Keyed, Keyer},\n    group,\n};",
+            "group key",
+        ),
+        ("// use crate::uri;\ncrate::report::clean(b)", "report"),
+        ("#[cfg(test)]\nmod tests;\nuse crate::uri;", "uri"),
+        (
+            "fn a() {}\n#[cfg(test)]\nmod tests {\n    use crate::uri;",
+            "",
+        ),
+    ] {
+        let found: Vec<String> = uses(code).into_iter().collect();
+        assert_eq!(found.join(" "), expected, "{code}");
+    }
 }
 
 /// `src/scan/http.rs` is of `scan`; `lib.rs` and `main.rs` are of none.
