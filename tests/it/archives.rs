@@ -57,7 +57,7 @@ const VERIFY: Options = Options {
 
 /// Reads a mapped file; `None` if it is no WARC.
 fn read(path: &Path) -> Option<Found> {
-    let map = Map::open(path).unwrap();
+    let map = Map::open(path).expect("the archive can be mapped");
     let format = sniff(&map[..map.len().min(SNIFFED)]);
     if format.content != Content::Warc {
         return None;
@@ -72,14 +72,14 @@ fn read(path: &Path) -> Option<Found> {
             reader.push(piece, &mut |event| found.take(&event));
             ControlFlow::Continue(())
         })
-        .unwrap();
+        .expect("bytes in memory can be read");
     reader.finish(&mut |event| found.take(&event));
     Some(found)
 }
 
 /// Reads the same file as a stream.
 fn read_stream(path: &Path) -> Found {
-    let bytes = fs::read(path).unwrap();
+    let bytes = fs::read(path).expect("the archive is readable");
     let format = sniff(&bytes[..bytes.len().min(SNIFFED)]);
     let framing = match format.compression {
         Compression::Plain => Framing::Plain,
@@ -92,14 +92,14 @@ fn read_stream(path: &Path) -> Found {
             reader.push(piece, &mut |event| found.take(&event));
             ControlFlow::Continue(())
         })
-        .unwrap();
+        .expect("bytes in memory can be read");
     reader.finish(&mut |event| found.take(&event));
     found
 }
 
 /// The files that the index lists, with what it says they hold.
 fn index(folder: &Path) -> Vec<(String, String)> {
-    let text = fs::read_to_string(folder.join("INDEX.md")).unwrap();
+    let text = fs::read_to_string(folder.join("INDEX.md")).expect("the list is readable");
     let mut project = "";
     let mut files = Vec::new();
     for line in text.lines() {
@@ -153,7 +153,8 @@ fn known_differences() -> BTreeMap<&'static str, &'static str> {
         .filter(|line| !line.starts_with('#'))
         .map(|line| {
             let mut cells = line.split('\t');
-            let (file, found) = (cells.next().unwrap(), cells.next().unwrap());
+            let mut cell = || cells.next().expect("a line has three cells");
+            let (file, found) = (cell(), cell());
             assert!(
                 cells.next().is_some_and(|why| !why.is_empty()),
                 "no reason: {line}"

@@ -126,8 +126,8 @@ fn record(index: usize, body: &[u8]) -> Vec<u8> {
 
 fn gzip(text: &[u8]) -> Vec<u8> {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    encoder.write_all(text).unwrap();
-    encoder.finish().unwrap()
+    encoder.write_all(text).expect("memory takes it");
+    encoder.finish().expect("memory takes it")
 }
 
 fn bodies() -> impl Strategy<Value = Vec<Vec<u8>>> {
@@ -210,7 +210,7 @@ fn read(stored: &[u8], compression: Compression) -> Said {
             reader.push(piece, &mut |event| said.take(&event));
             ControlFlow::Continue(())
         })
-        .unwrap();
+        .expect("bytes in memory can be read");
     reader.finish(&mut |event| said.take(&event));
     if compression == Compression::Plain {
         said.end_other(stored.len() as u64);
@@ -224,10 +224,10 @@ fn unaccounted(stored: &[u8], mut ranges: Vec<Range<u64>>) -> Option<u64> {
     let mut at = 0;
     for range in ranges
         .into_iter()
-        .chain([stored.len() as u64..stored.len() as u64])
+        .chain(std::iter::once(stored.len() as u64..stored.len() as u64))
     {
         for gap in at..range.start.max(at) {
-            if !b"\r\n\0".contains(&stored[usize::try_from(gap).unwrap()]) {
+            if !b"\r\n\0".contains(&stored[usize::try_from(gap).expect("a place in memory")]) {
                 return Some(gap);
             }
         }
