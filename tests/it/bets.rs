@@ -6,7 +6,13 @@ use crawl_dedupe::uri::Normalizer;
 
 /// Rule; what it makes of paths and queries behind `http://example.org`, or of whole URLs; what it
 /// leaves as it is.
-const TABLE: &[(&str, &[(&str, &str)], &[&str])] = &[
+type Claim = (
+    &'static str,
+    &'static [(&'static str, &'static str)],
+    &'static [&'static str],
+);
+
+const TABLE: &[Claim] = &[
     (
         "scheme=merge",
         &[("https://a.example/", "http://a.example/")],

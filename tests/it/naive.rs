@@ -26,10 +26,7 @@ pub(crate) fn normalize_naive(plan: &Plan, input: &[u8]) -> (Bytes, Kind) {
     if kind != Kind::Http {
         return (text, kind);
     }
-    loop {
-        let Some(mut url) = parse(plan.base, &text) else {
-            break;
-        };
+    while let Some(mut url) = parse(plan.base, &text) {
         let port = match &url.port {
             Some(port) => number(port).unwrap_or(0),
             None if url.scheme == "https" => 443,
