@@ -80,12 +80,6 @@ pub fn inputs(values: &[OsString]) -> Plan {
 }
 
 impl Plan {
-    /// Whether `path` leads to one of the inputs, by whatever name or link: nothing may be written there.
-    #[must_use]
-    pub fn reads(&self, path: &Path) -> bool {
-        fs::metadata(path).is_ok_and(|metadata| self.seen.contains(&identity(&metadata)))
-    }
-
     /// The lines of a list; `#` starts a comment line. A list in a list would be a name that starts with `@`.
     fn add_list(&mut self, value: &OsStr, list: &Path) {
         let text = match fs::read(list) {
@@ -499,16 +493,6 @@ mod tests {
             told(dir.path(), &["DIR/pipe"]),
             ["DIR/pipe: a named pipe, not a file; to read it, give - and the pipe as stdin"]
         );
-    }
-
-    #[test]
-    fn knows_its_inputs_by_any_link() {
-        let dir = folder(&[b"a", b"b"]);
-        let path = dir.path();
-        symlink("a", path.join("link")).unwrap();
-        let plan = inputs(&[path.join("a").into()]);
-        assert!(plan.reads(&path.join("a")) && plan.reads(&path.join("link")));
-        assert!(!plan.reads(&path.join("b")) && !plan.reads(&path.join("new")));
     }
 
     #[test]
