@@ -194,9 +194,11 @@ fn format_name(format: Format) -> &'static str {
         (Content::Warc, Compression::Gzip) => "warc.gz",
         (Content::Warc, Compression::Zstd) => "warc.zst",
         (Content::Cdx, Compression::Plain) => "cdx",
-        (Content::Cdx, _) => "cdx.gz",
+        (Content::Cdx, Compression::Gzip) => "cdx.gz",
+        (Content::Cdx, Compression::Zstd) => "cdx.zst",
         (Content::Cdxj, Compression::Plain) => "cdxj",
-        (Content::Cdxj, _) => "cdxj.gz",
+        (Content::Cdxj, Compression::Gzip) => "cdxj.gz",
+        (Content::Cdxj, Compression::Zstd) => "cdxj.zst",
         _ => "unknown",
     }
 }
