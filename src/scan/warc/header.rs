@@ -236,11 +236,10 @@ fn is_version(line: &[u8]) -> bool {
 /// Where in a line of a head another record starts: at a version that ends the line. It may also be the end of a
 /// value (a URL that ends in `/WARC/1.0`).
 fn version_in(line: &[u8]) -> Option<Start> {
-    let from = line.len().saturating_sub(PREFIX.len() + 10);
-    let index = from
-        + line[from..]
-            .windows(PREFIX.len())
-            .rposition(|window| window.eq_ignore_ascii_case(PREFIX))?;
+    // One search for a byte that few lines have near their end: this runs on every line of every header.
+    let from = line.len().saturating_sub(10);
+    let slash = from + memchr::memrchr(b'/', &line[from..])?;
+    let index = (slash + 1).checked_sub(PREFIX.len())?;
     if !is_version(&line[index..]) {
         return None;
     }
