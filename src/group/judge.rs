@@ -81,7 +81,10 @@ impl Basis<'_> {
 
     /// Whether a row is a revisit of the keeper.
     fn refers(&self, row: RowId, keeper: RowId) -> bool {
-        let is_keeper = |hop: Hop| hop.to == keeper || self.ends.content(hop.to) == keeper;
+        let is_keeper = |hop: Hop| {
+            [hop.to, self.ends.content(hop.to)].contains(&keeper)
+                || self.ends.referred(row) == Some(keeper)
+        };
         self.reference(row).is_some_and(is_keeper)
     }
 
@@ -123,6 +126,10 @@ impl Basis<'_> {
 
     /// How a row stands with the keeper of its URL group.
     pub(super) fn joined_by_key(&self, row: RowId, keeper: RowId, role: Role) -> Joined {
+        let is_referred = self.ends.referred(row) == Some(keeper);
+        if role == Role::Duplicate && is_referred && self.reference(row).is_some() {
+            return (vec![Evidence::Revisit], keeper);
+        }
         let path = self.path(row, keeper, |row| self.reference(row));
         if role == Role::Duplicate && (path.is_complete || path.content.is_some()) {
             let evidence = path.pointers.into_iter().chain(path.content);

@@ -158,7 +158,7 @@ impl Naive<'_> {
             return Err(vec![Conflict::OutOfScope]);
         }
         if !self.is_redirect(me) {
-            return match self.original(me) {
+            return match self.led_to(me) {
                 Some(original) if self.given[original].is_out_of_scope => {
                     Err(vec![Conflict::OutOfScope])
                 }
@@ -316,6 +316,18 @@ impl Naive<'_> {
         paths.sort_unstable();
         paths.dedup();
         paths.len() >= 3
+    }
+
+    /// Where a revisit leads: past revisits, unless one has a Location or a scope of its own.
+    fn led_to(&self, me: usize) -> Option<usize> {
+        let mut at = self.original(me)?;
+        loop {
+            let is_passed = |one: usize| !self.is_redirect(one) && !self.given[one].is_out_of_scope;
+            match self.original(at).map(|_| self.led_to(at)) {
+                Some(Some(on)) if is_passed(at) && !self.given[on].is_out_of_scope => at = on,
+                _ => return Some(at),
+            }
+        }
     }
 
     /// What a revisit refers to; none for one whose references come round.

@@ -160,6 +160,12 @@ impl Ends {
         self.chains.get(row).map_or(row, |way| way.page)
     }
 
+    /// What a revisit refers to, itself perhaps a revisit; its hop leads straight to the original of both.
+    #[must_use]
+    pub fn referred(&self, row: RowId) -> Option<RowId> {
+        self.revisits.get(row)?.referred
+    }
+
     /// Whether the row is a revisit whose original is not in the input.
     #[must_use]
     pub fn is_dangling(&self, row: RowId) -> bool {

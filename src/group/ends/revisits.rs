@@ -2,7 +2,8 @@
 //! date; else digest and URI; else digest alone; else nothing.
 //!
 //! A digest leads to a capture that holds a payload, never to another revisit: it would lead nowhere that its own
-//! digest does not, and a URL revisited a thousand times would be a chain of a thousand.
+//! digest does not, and a URL revisited a thousand times would be a chain of a thousand. For the same reason a revisit
+//! of a revisit leads straight to the original of both, unless that one has a Location or a scope of its own.
 
 use hashbrown::HashSet;
 use xxhash_rust::xxh3::xxh3_128;
@@ -10,6 +11,7 @@ use xxhash_rust::xxh3::xxh3_128;
 use super::facts::{Payloads, own_digest};
 use super::forest::Forest;
 use super::nearest::{Place, Places};
+use super::redirects::is_redirect;
 use super::subset::Subset;
 use crate::capture::{Completeness, RecordType, Timestamp};
 use crate::catalog::{Catalog, Reference, Row, RowFlags, RowId};
@@ -26,6 +28,8 @@ pub(super) struct Revisits {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Resolved {
     /// What it refers to; `None` for a dangling one.
+    pub(super) referred: Option<RowId>,
+    /// Where it leads: what it refers to, or what the revisits in between lead to.
     pub(super) original: Option<RowId>,
     /// The capture whose payload, digest and mime are its own.
     pub(super) content: RowId,
@@ -51,6 +55,7 @@ impl Revisits {
             .members()
             .iter()
             .map(|row| Resolved {
+                referred: None,
                 original: None,
                 content: *row,
                 head: *row,
@@ -65,8 +70,14 @@ impl Revisits {
                 Some(slot) => (resolved[slot].content, resolved[slot].head),
                 None => (original, original),
             };
+            let led_on = rows
+                .index(original)
+                .filter(|_| !is_redirect(catalog.row(original)))
+                .and_then(|slot| resolved[slot].original)
+                .filter(|on| [original, *on].iter().all(|row| is_in_scope(catalog, *row)));
             let own = &mut resolved[node];
-            own.original = Some(original);
+            own.referred = Some(original);
+            own.original = Some(led_on.unwrap_or(original));
             own.content = content;
             if !has_own_head(catalog.row(rows.members()[node])) {
                 own.head = head;
@@ -99,6 +110,11 @@ pub(super) fn has_own_head(row: &Row) -> bool {
     let has_head = row.flags.contains(RowFlags::HTTP_HEAD)
         || row.flags.contains(RowFlags::INDEX_LINE) && row.status != 0;
     has_head && row.status != 304
+}
+
+fn is_in_scope(catalog: &Catalog, row: RowId) -> bool {
+    let flags = catalog.row(row).flags;
+    !flags.contains(RowFlags::OUT_OF_SCOPE)
 }
 
 fn slot(rows: &Subset, row: RowId) -> Option<u32> {
