@@ -11,6 +11,9 @@ const TOO_LARGE: &str = "the content-length of a record is too large";
 const UNUSABLE: &str = "the content-length of a record is no usable number";
 const MISSING: &str = "a record with a block has no content-length";
 
+/// Bytes behind a piece of a map in which a version line, and the name of the field below it, ends.
+const LOOK_AHEAD: usize = 32;
+
 impl Reader<'_> {
     /// The header ended before `position`, and `ahead` follows it in the same piece.
     pub(super) fn start_block(&mut self, position: u64, ahead: &[u8]) {
@@ -56,7 +59,15 @@ impl Reader<'_> {
 
     /// A block without known length goes to the next record.
     pub(super) fn take_endless(&mut self, bytes: &[u8], sink: &mut impl FnMut(Event<'_>)) -> usize {
-        match find_record(bytes) {
+        // A version line may go on in the next piece.
+        let ahead = match self.whole {
+            Some(whole) => {
+                let rest = slice_from(whole, self.position);
+                &rest[..rest.len().min(bytes.len() + LOOK_AHEAD)]
+            }
+            None => bytes,
+        };
+        match find_record(ahead).filter(|index| *index < bytes.len()) {
             None => {
                 self.feed(bytes);
                 bytes.len()

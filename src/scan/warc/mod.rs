@@ -84,6 +84,8 @@ pub struct Reader<'m> {
     member: Option<Member>,
     /// A member has ended within a record: the next one tells whether the record ended too.
     is_at_boundary: bool,
+    /// The last byte taken ended a line.
+    is_at_line_start: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,11 +104,12 @@ enum State {
 }
 
 /// Where a record's first byte stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 enum Begins {
     /// At the start of a line.
     Line,
     /// Behind other bytes of a line, or nobody knows.
+    #[default]
     InLine,
 }
 
@@ -117,8 +120,7 @@ struct Open {
     offset: u64,
     /// The position of its first byte.
     start: u64,
-    /// Whether it starts a line of its own.
-    starts_line: bool,
+    begins: Begins,
     /// What is wrong with its length.
     fault: Option<&'static str>,
 }
@@ -170,6 +172,7 @@ impl<'m> Reader<'m> {
             position: 0,
             member: None,
             is_at_boundary: false,
+            is_at_line_start: false,
         }
     }
 
@@ -229,6 +232,9 @@ impl<'m> Reader<'m> {
                 State::Tail => self.take_tail(rest, sink),
                 State::Lost(matched) => self.seek(rest, matched),
             };
+            if let Some(last) = rest[..taken].last() {
+                self.is_at_line_start = *last == b'\n';
+            }
             rest = &rest[taken..];
             self.position += taken as u64;
         }
@@ -260,7 +266,7 @@ impl<'m> Reader<'m> {
     fn seek(&mut self, bytes: &[u8], matched: usize) -> usize {
         let n = n_matching(bytes, &PREFIX[matched..]);
         if matched > 0 && matched + n == PREFIX.len() {
-            self.start_record(self.position + n as u64, Begins::InLine);
+            self.start_record(self.position + n as u64, self.open.begins);
             return n;
         }
         if matched > 0 && n == bytes.len() {
@@ -269,18 +275,31 @@ impl<'m> Reader<'m> {
         }
         if let Some(index) = memchr::memmem::find(bytes, PREFIX) {
             let end = index + PREFIX.len();
-            let begins = match bytes[..index].last() {
-                Some(b'\n') => Begins::Line,
-                _ => Begins::InLine,
-            };
+            let begins = self.begins(bytes, index);
             self.start_record(self.position + end as u64, begins);
             return end;
         }
         let partial = (1..PREFIX.len())
             .rev()
             .find(|n| bytes.ends_with(&PREFIX[..*n]));
+        if let Some(n) = partial {
+            self.open.begins = self.begins(bytes, bytes.len() - n);
+        }
         self.state = State::Lost(partial.unwrap_or(0));
         bytes.len()
+    }
+
+    /// How a record at `index` of `bytes` begins, wherever the pieces were cut.
+    fn begins(&self, bytes: &[u8], index: usize) -> Begins {
+        let is_at_line_start = match bytes[..index].last() {
+            Some(last) => *last == b'\n',
+            None => self.is_at_line_start,
+        };
+        if is_at_line_start {
+            Begins::Line
+        } else {
+            Begins::InLine
+        }
     }
 
     /// A record's prefix ended before `position`.
@@ -295,7 +314,7 @@ impl<'m> Reader<'m> {
         self.open = Open {
             offset: self.offset_of(start),
             start,
-            starts_line: begins == Begins::Line,
+            begins,
             fault: None,
         };
     }
@@ -344,7 +363,7 @@ impl<'m> Reader<'m> {
         if self.lost.is_none() {
             return true;
         }
-        if self.header.is_bare() && !self.open.starts_line {
+        if self.header.is_bare() && self.open.begins == Begins::InLine {
             return false;
         }
         self.tell_lost(self.open.start, sink);

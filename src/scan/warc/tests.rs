@@ -308,10 +308,33 @@ fn names_what_belongs_to_no_record() {
     plain_in_pieces(&[&a[..], b"garbage"].concat(), &format!("r a:4 !{n}+7"));
     plain_in_pieces(&[b"garbage", &a[..]].concat(), "!0+7 r a:4");
     plain_in_pieces(&[&a[..], b"WA"].concat(), &format!("r a:4 !{n}+2"));
+    // A header without a field of WARC's counts where it starts a line, wherever the pieces are cut.
+    let bare = b"WARC/1.0\r\nContent-Length: 0\r\n\r\n\r\n\r\n";
+    plain_in_pieces(&[&b"garbage\n"[..], bare].concat(), "!0+8 r");
     members(
         &[&a, b"garbage in a member", &a],
         "r a:4 end1 !100+? r a:4 end1",
     );
+}
+
+#[test]
+fn a_block_without_length_ends_at_a_record_that_pieces_of_a_map_cut() {
+    let bad = b"WARC/1.0\r\nWARC-Type: metadata\r\nContent-Length: x\r\n\r\n";
+    let text = [&bad[..], &bad[..]].concat();
+    let n = bad.len();
+    for size in n - 3..n + 20 {
+        let mut log = Log::default();
+        let mut reader = Reader::over_map(FileId(0), &text, VERIFY);
+        for (index, bytes) in text.chunks(size).enumerate() {
+            let offset = (index * size) as u64;
+            reader.push(Piece::Bytes { bytes, offset }, &mut |event| {
+                log.take(&event)
+            });
+        }
+        reader.finish(&mut |event| log.take(&event));
+        let expected = format!("r !0+{n} r !{n}+{n}");
+        assert_eq!(log.text.trim_end(), expected, "in pieces of {size}");
+    }
 }
 
 #[test]
