@@ -43,6 +43,8 @@ pub(super) fn write(catalog: &Catalog, id: &PolicyId, target: &Target) -> Result
         sorter.push(row.key)?;
     }
     let mut output = Output::create(target)?;
-    let n_keys = sorter.write_to(id, &mut output)?;
+    let n_keys = sorter
+        .write_to(id, &mut output)
+        .map_err(|error| error.at(target.path()))?;
     Ok((output.finish()?, n_keys))
 }

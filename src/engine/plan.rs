@@ -4,12 +4,15 @@
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, Metadata};
-use std::io;
+use std::io::{self, Read as _};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Component, Path, PathBuf};
 
 use walkdir::WalkDir;
+
+/// Bytes of a list: millions of paths.
+const LIST_BYTES_MAX: u64 = 1 << 28;
 
 /// One input, as it will be opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,7 +85,7 @@ pub fn inputs(values: &[OsString]) -> Plan {
 impl Plan {
     /// The lines of a list; `#` starts a comment line. A list in a list would be a name that starts with `@`.
     fn add_list(&mut self, value: &OsStr, list: &Path) {
-        let text = match fs::read(list) {
+        let text = match read_list(list) {
             Ok(text) => text,
             Err(error) => return self.skip(value, unreadable(&error)),
         };
@@ -206,6 +209,18 @@ impl Plan {
 
 fn identity(metadata: &Metadata) -> FileIdentity {
     (metadata.dev(), metadata.ino())
+}
+
+/// The bytes of a list; one that does not end, a device, would fill the memory.
+fn read_list(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let n = fs::File::open(path)?
+        .take(LIST_BYTES_MAX + 1)
+        .read_to_end(&mut bytes)?;
+    if n as u64 > LIST_BYTES_MAX {
+        return Err(io::Error::other("a list longer than 256 MiB"));
+    }
+    Ok(bytes)
 }
 
 fn unreadable(error: &io::Error) -> String {

@@ -81,7 +81,7 @@ impl Policy {
                 names.join(", "),
             )));
         }
-        let bytes = std::fs::read(path)
+        let bytes = file::read(path)
             .map_err(|source| Error::usage(format!("cannot read the policy: {source}")).at(path))?;
         Self::parse(&bytes, path)
     }

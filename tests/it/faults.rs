@@ -172,11 +172,20 @@ fn what_is_no_archive_in_a_folder_is_ignored() {
 }
 
 #[test]
+fn a_list_that_never_ends_is_named() {
+    let scene = Scene::new();
+    scene
+        .run(&["--in", "@/dev/zero"])
+        .check(1, &["@/dev/zero", "256 MiB"]);
+}
+
+#[test]
 fn a_full_disk_is_1_and_named() {
     let scene = Scene::new();
     for args in [
         ["--in", "good.warc", "--report", "/dev/full"],
         ["--in", "good.warc", "--summary", "/dev/full"],
+        ["--in", "good.warc", "--keys-out", "/dev/full"],
     ] {
         scene.run(&args).check(1, &["/dev/full", "space"]);
     }

@@ -12,7 +12,7 @@ pub(super) fn read(
     span: Option<Range<usize>>,
     folder: &Path,
 ) -> Read<(Vec<Vec<u8>>, ListFile)> {
-    let bytes = std::fs::read(folder.join(name)).map_err(|error| {
+    let bytes = super::read(&folder.join(name)).map_err(|error| {
         Mistake::at(
             span,
             format!("cannot read the list `{name}`: {error}; expected a file beside the policy file, one name a line"),

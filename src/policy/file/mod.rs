@@ -8,6 +8,8 @@ mod origin;
 #[cfg(test)]
 mod tests;
 
+use std::fs::File;
+use std::io::{self, Read as _};
 use std::path::Path;
 
 use toml_edit::{Array, Document, Item, Key, TableLike};
@@ -32,6 +34,21 @@ const KEYS: [&str; 7] = [
     "name", "version", "base", "fragment", "bets", "origin", "scope",
 ];
 const SCOPE_KEYS: [&str; 2] = ["hosts", "schemes"];
+
+/// Bytes of a policy or list file; more is a mistake, or a device that never ends.
+const FILE_BYTES_MAX: u64 = 1 << 26;
+
+/// The bytes of a policy or list file.
+pub(super) fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let n = File::open(path)?
+        .take(FILE_BYTES_MAX + 1)
+        .read_to_end(&mut bytes)?;
+    if n as u64 > FILE_BYTES_MAX {
+        return Err(io::Error::other("longer than 64 MiB"));
+    }
+    Ok(bytes)
+}
 
 /// Reads a policy file; list files are found from `folder`.
 pub(super) fn parse(bytes: &[u8], folder: &Path) -> Read<Loaded> {
