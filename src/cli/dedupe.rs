@@ -52,8 +52,9 @@ struct Sameness {
     #[arg(long, value_name = "TIME", value_parser = parse_duration, default_value = "30d")]
     redirect_within: i64,
 
-    /// Hops of a chain that are followed
-    #[arg(long, value_name = "N", default_value_t = 20)]
+    /// Hops of a chain that are followed, at most 1000
+    // Each row names every hop of its way: without a limit a long chain would make a quadratic report.
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(..=1000))]
     max_redirects: u32,
 
     /// Sources that may redirect to one target before it is taken for a soft 404

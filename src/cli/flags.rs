@@ -10,6 +10,8 @@ use crate::engine::{Digests, InFormat, OnDamage, Reading, Talk};
 use crate::report::{self, Color, ProgressMode, Target, Verbosity};
 use crate::{Error, Result};
 
+const THREADS_MAX: usize = 1024;
+
 /// What to read and how.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Input")]
@@ -33,7 +35,7 @@ pub(super) struct ReadingArgs {
     strict: bool,
 
     /// Threads; the output is the same for any number [default: one per core]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = threads)]
     threads: Option<NonZeroUsize>,
 }
 
@@ -50,6 +52,15 @@ impl ReadingArgs {
             },
             threads: self.threads.unwrap_or_else(cores),
         }
+    }
+}
+
+/// Every thread has a stack and a share of the work: a number far beyond any machine's would only never get going.
+fn threads(text: &str) -> std::result::Result<NonZeroUsize, String> {
+    let n: NonZeroUsize = text.parse().map_err(|error| format!("{error}"))?;
+    match n.get() {
+        1..=THREADS_MAX => Ok(n),
+        _ => Err(format!("expected at most {THREADS_MAX}")),
     }
 }
 
