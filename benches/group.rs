@@ -146,6 +146,7 @@ fn push(batch: &mut Batch, nth: u64, (key, content): (u64, u64)) {
             bytes: Some(5000),
             digest,
             body_hash: Some(u128::from(content) + 1),
+            text: None,
             decoded: None,
             decodes_to_nothing: false,
             declared_text: b"",

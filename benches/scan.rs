@@ -13,7 +13,7 @@ use std::io::Write as _;
 use std::ops::ControlFlow;
 
 use crawl_dedupe::capture::{DigestStatus, Event, FileId};
-use crawl_dedupe::scan::warc::{DigestMode, Framing, Options, Reader};
+use crawl_dedupe::scan::warc::{DigestMode, Framing, Options, Reader, VisibleText};
 use crawl_dedupe::source::{Compression, Decoder, Piece};
 
 use criterion::{Criterion, Throughput};
@@ -77,7 +77,10 @@ fn gzip(text: &[u8]) -> Vec<u8> {
 
 /// Captures read, and how many of them had the right digest.
 fn read(stored: &[u8], compression: Compression, digests: DigestMode) -> (usize, usize) {
-    let options = Options { digests };
+    let options = Options {
+        digests,
+        text: VisibleText::Skip,
+    };
     let mut reader = match compression {
         Compression::Plain => Reader::over_map(FileId(0), stored, options),
         _ => Reader::new(FileId(0), Framing::Members, options),

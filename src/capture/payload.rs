@@ -137,6 +137,9 @@ pub struct Payload<'a> {
     pub digest: Option<Digest>,
     /// XXH3-128 of the payload where it was read; SHA-1 can be forged.
     pub body_hash: Option<u128>,
+    /// XXH3-64 of the visible text without digits, after content decoding: of HTML and plain text that is all there, where it
+    /// was asked for and shows any.
+    pub text: Option<u64>,
     /// Digest after content decoding, where there was a content coding and it could be decoded.
     pub decoded: Option<Digest>,
     /// Whether the payload decodes to nothing.

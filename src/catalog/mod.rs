@@ -246,6 +246,14 @@ impl Catalog {
         decoded.as_ref().map_or(0, digest::identity)
     }
 
+    /// Hash of the visible text without digits, where it was asked for.
+    #[must_use]
+    pub fn text_hash(&self, id: RowId) -> Option<u64> {
+        let row = self.row(id);
+        let has_text = row.flags.contains(RowFlags::TEXT);
+        has_text.then(|| self.spool.text_hash(row.text))
+    }
+
     /// What a revisit refers to; of any other row, nothing.
     #[must_use]
     pub fn reference(&self, id: RowId) -> Reference {

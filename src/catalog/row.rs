@@ -64,6 +64,8 @@ impl RowFlags {
     pub const DECLARED_DIFFERS: Self = Self(1 << 16);
     /// There is a digest after content decoding.
     pub const DECODED: Self = Self(1 << 17);
+    /// There is a hash of its visible text.
+    pub const TEXT: Self = Self(1 << 18);
 
     /// Whether all of `other` are set.
     #[must_use]
@@ -160,7 +162,8 @@ impl Row {
                     RowFlags::DECLARED_DIFFERS,
                     payload.declared.is_some() && payload.declared != payload.digest,
                 )
-                .with(RowFlags::DECODED, payload.decoded.is_some()),
+                .with(RowFlags::DECODED, payload.decoded.is_some())
+                .with(RowFlags::TEXT, payload.text.is_some()),
             record_type: capture.record_type,
             kind: keys.kind,
             completeness: payload.completeness,

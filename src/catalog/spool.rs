@@ -68,6 +68,10 @@ impl Spool {
             .extend_from_slice(&capture.refers_to.date.seconds().to_le_bytes());
         self.bytes
             .extend_from_slice(&capture.refers_to.date.nanos().to_le_bytes());
+        // Few runs ask for it: the row says whether it is there.
+        if let Some(text) = capture.payload.text {
+            self.bytes.extend_from_slice(&text.to_le_bytes());
+        }
         at
     }
 
@@ -131,6 +135,15 @@ impl Spool {
         self.reader_at(text, place::DECODED).digest()
     }
 
+    /// The hash of the visible text, of a row that has one.
+    pub(super) fn text_hash(&self, text: u64) -> u64 {
+        let mut reader = self.reader_at(text, place::PAYLOAD_BYTES);
+        reader.number();
+        reader.field();
+        reader.date();
+        u64::from_le_bytes(reader.array())
+    }
+
     /// The capture whose row is `row`.
     pub(super) fn capture(&self, row: &Row) -> Capture<'_> {
         let mut reader = self.reader(row.text);
@@ -153,6 +166,8 @@ impl Spool {
         let payload = reader.payload(row, declared_text);
         let body_hash = reader.field().try_into().map_or(0, u128::from_le_bytes);
         let date = reader.date();
+        let has_text = row.flags.contains(RowFlags::TEXT);
+        let text = has_text.then(|| u64::from_le_bytes(reader.array()));
         Capture {
             locator: Locator {
                 file: row.file,
@@ -174,7 +189,7 @@ impl Spool {
             language,
             location,
             is_hsts: row.flags.contains(RowFlags::HSTS),
-            payload,
+            payload: Payload { text, ..payload },
             truncated,
             refers_to: RefersTo {
                 record_id: refers_id,
@@ -327,6 +342,7 @@ impl<'a> Reader<'a> {
             bytes: self.number().checked_sub(1),
             digest,
             body_hash: Some(row.body_hash).filter(|hash| *hash != 0),
+            text: None,
             decoded,
             decodes_to_nothing: row.flags.contains(RowFlags::DECODES_TO_NOTHING),
             declared_text,

@@ -17,6 +17,7 @@ use crate::group::{Ends, Groups, Thresholds, Urls};
 use crate::keyset::KeySet;
 use crate::policy::Policy;
 use crate::report::{self, Input, Loss, Progress, Summary};
+use crate::scan::warc::VisibleText;
 use crate::{Error, Result};
 
 /// All captures of a run, and the books of how they were read.
@@ -33,15 +34,22 @@ pub struct Archive {
 }
 
 impl Archive {
-    /// Reads all inputs of `plan`.
+    /// Reads all inputs of `plan`; `text` says whether the visible text of pages is hashed.
     ///
     /// # Errors
     /// None could be read, one changed while it was read, or one is damaged and the run is strict.
-    pub fn read(plan: &Plan, policy: &Policy, how: &Reading, talk: Talk) -> Result<Self> {
+    pub fn read(
+        plan: &Plan,
+        policy: &Policy,
+        how: &Reading,
+        text: VisibleText,
+        talk: Talk,
+    ) -> Result<Self> {
         let progress = Progress::start(n_bytes(plan), talk.progress);
         let reading = read::Reading {
             policy,
             digests: how.digests,
+            text,
             format: how.format,
             on_damage: how.on_damage,
             progress: &progress,

@@ -25,6 +25,8 @@ pub(super) struct Reading<'a> {
     pub(super) policy: &'a Policy,
     /// How payloads are digested.
     pub(super) digests: Digests,
+    /// Whether their text is hashed too.
+    pub(super) text: warc::VisibleText,
     /// The format of every input, in place of what its first bytes say.
     pub(super) format: Option<InFormat>,
     /// What the first damage does.
@@ -76,7 +78,7 @@ impl Reading<'_> {
             source::sniff(input.at(0, SNIFFED).map_err(failed)?),
             self.format,
         );
-        let mut reader = match Reader::new(format, source, self.digests) {
+        let mut reader = match Reader::new(format, source, self.warc_options()) {
             Ok(reader) => reader,
             Err(what) => return Ok(Read::Skipped(what)),
         };
@@ -111,6 +113,7 @@ impl Reading<'_> {
     pub(super) fn warc_options(self) -> warc::Options {
         warc::Options {
             digests: digest_mode(self.digests),
+            text: self.text,
         }
     }
 
@@ -215,13 +218,10 @@ impl<'a> Reader<'a> {
     fn new(
         format: Format,
         source: Source<'a>,
-        digests: Digests,
+        options: warc::Options,
     ) -> std::result::Result<Self, &'static str> {
         match format.content {
             Content::Warc => {
-                let options = warc::Options {
-                    digests: digest_mode(digests),
-                };
                 let reader = match (format.compression, source.map) {
                     (Compression::Plain, Some(map)) => {
                         warc::Reader::over_map(source.file, map, options)

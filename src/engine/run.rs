@@ -11,6 +11,7 @@ use crate::capture::Warning;
 use crate::group::{Groups, Role};
 use crate::policy::Policy;
 use crate::report::{self, Finished, Lines, People, Report, Summary, Target};
+use crate::scan::warc::VisibleText;
 use crate::source::fault;
 use crate::{Error, Result};
 
@@ -28,7 +29,8 @@ pub fn run(job: &Job) -> Result<Outcome> {
         job.refuse_overwriting(&inputs)?;
         let report = job.report.as_ref().map(create).transpose()?;
         let people = People::new(job.talk.verbosity, job.talk.color);
-        let mut archive = Archive::read(&inputs, &policy, &job.reading, job.talk)?;
+        let mut archive =
+            Archive::read(&inputs, &policy, &job.reading, VisibleText::Skip, job.talk)?;
         people.name_losses(archive.losses(), archive.n_losses());
         if !seen.is_empty() {
             archive.mark_seen(&seen);

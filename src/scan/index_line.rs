@@ -138,6 +138,7 @@ impl Statement<'_> {
             bytes: None,
             digest: declared,
             body_hash: None,
+            text: None,
             decoded: None,
             decodes_to_nothing: false,
             declared_text,

@@ -11,3 +11,4 @@ mod fields;
 mod http;
 mod index_line;
 mod lines;
+mod text;

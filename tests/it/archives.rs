@@ -2,7 +2,7 @@
 
 use crate::shared;
 use crawl_dedupe::capture::{Event, FileId, RecordType};
-use crawl_dedupe::scan::warc::{DigestMode, Framing, Options, Reader};
+use crawl_dedupe::scan::warc::{DigestMode, Framing, Options, Reader, VisibleText};
 use crawl_dedupe::source::{Compression, Content, Decoder, Map, SNIFFED, Stream, sniff};
 
 use std::collections::BTreeMap;
@@ -53,6 +53,7 @@ impl Found {
 
 const VERIFY: Options = Options {
     digests: DigestMode::Verify,
+    text: VisibleText::Skip,
 };
 
 /// Reads a mapped file; `None` if it is no WARC.

@@ -238,6 +238,23 @@ fn removal_keeps_how_rows_were_asked_for() {
     );
 }
 
+#[test]
+fn a_hash_of_text_is_kept_where_there_is_one() {
+    let texts = [Some(7), None, Some(0), Some(u64::MAX)];
+    let given = texts.map(|text| Given {
+        text,
+        method: "POST",
+        decoded: "a".to_owned(),
+        ..record("http://a/", 100)
+    });
+    let catalog = catalog(&given);
+    for (row, text) in catalog.ids().zip(texts) {
+        assert_eq!(catalog.text_hash(row), text);
+        assert_eq!(catalog.capture(row).payload.text, text);
+    }
+    assert_eq!(catalog.len(), texts.len());
+}
+
 fn request<'a>(record_id: &'a str, concurrent_to: &'a str, name: &'a str) -> Request<'a> {
     Request {
         locator: Locator {

@@ -1,7 +1,7 @@
 //! Archives damaged at random: what is whole is read, what is not is named.
 
 use crawl_dedupe::capture::{Completeness, DigestStatus, Event, FileId};
-use crawl_dedupe::scan::warc::{DigestMode, Framing, Options, Reader};
+use crawl_dedupe::scan::warc::{DigestMode, Framing, Options, Reader, VisibleText};
 use crawl_dedupe::source::{Compression, Decoder};
 
 use proptest::prelude::*;
@@ -199,6 +199,7 @@ impl Said {
 fn read(stored: &[u8], compression: Compression) -> Said {
     let options = Options {
         digests: DigestMode::Verify,
+        text: VisibleText::Skip,
     };
     let mut said = Said::default();
     let mut reader = match compression {

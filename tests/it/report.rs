@@ -189,6 +189,7 @@ fn capture() -> Capture<'static> {
             bytes: Some(20),
             digest: Digest::new(Algorithm::Sha1, &[7; 20]),
             body_hash: None,
+            text: None,
             decoded: None,
             decodes_to_nothing: false,
             declared_text: b"sha1:A4DQOBYHA4DQOBYHA4DQOBYHA4DQOBYH",

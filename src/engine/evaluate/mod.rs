@@ -18,6 +18,7 @@ use crate::evaluate::{self, DOMAIN_GROUPS, Limits, Settings, Table, Window};
 use crate::group::{Ends, Thresholds};
 use crate::policy::Policy;
 use crate::report::{self, Evaluated, People, Summary, Target};
+use crate::scan::warc::VisibleText;
 use crate::source::fault;
 use listing::Listing;
 use questions::Questions;
@@ -91,7 +92,13 @@ pub fn run(job: &Evaluation) -> Result<Outcome> {
         )?;
         let tables = listing::Tables::create(&job.outputs)?;
         let people = People::new(job.talk.verbosity, job.talk.color);
-        let archive = Archive::read(&inputs, &questions.base, &job.reading, job.talk)?;
+        let archive = Archive::read(
+            &inputs,
+            &questions.base,
+            &job.reading,
+            VisibleText::Skip,
+            job.talk,
+        )?;
         people.name_losses(archive.losses(), archive.n_losses());
         let ends = Ends::of(archive.catalog(), &job.thresholds);
         let basis = Basis {

@@ -3,7 +3,8 @@
 use super::super::chunked::{Chunked, Outcome};
 use super::super::coding::{Coding, Start};
 use super::super::http::Head;
-use super::DigestMode;
+use super::super::text::{Syntax, Text};
+use super::{DigestMode, VisibleText};
 use crate::capture::{Algorithm, Digest};
 use crate::digest::{Sum, Wanted};
 
@@ -14,6 +15,10 @@ pub(super) struct Plan {
     pub(super) envelope: Envelope,
     /// What its payload is hashed for.
     pub(super) purpose: Purpose,
+    /// Whether its text is hashed.
+    pub(super) text: VisibleText,
+    /// Of a block without HTTP head; `None` for what is no text, or not asked for.
+    pub(super) syntax: Option<Syntax>,
 }
 
 /// What a block is made of.
@@ -81,6 +86,9 @@ pub(super) struct Body {
     payload: Sum,
     raw: Sum,
     decoded: Sum,
+    /// Over what the payload decodes to; over the body with its chunk marks.
+    text: Text,
+    raw_text: Text,
     n_block: u64,
 }
 
@@ -90,6 +98,8 @@ impl Body {
             plan: Plan {
                 envelope: Envelope::None,
                 purpose: Purpose::Nothing,
+                text: VisibleText::Skip,
+                syntax: None,
             },
             stage: Stage::Skip,
             start: [0; 5],
@@ -102,6 +112,8 @@ impl Body {
             payload: Sum::default(),
             raw: Sum::default(),
             decoded: Sum::default(),
+            text: Text::new(),
+            raw_text: Text::new(),
             n_block: 0,
         }
     }
@@ -116,6 +128,7 @@ impl Body {
         self.coding_start = Start::Identity;
         self.head.begin();
         self.payload.begin(plan.purpose.wanted());
+        self.text.begin(plan.syntax);
         self.stage = match plan.envelope {
             Envelope::Response => Stage::Start,
             Envelope::Request => self.start_head(),
@@ -216,6 +229,15 @@ impl Body {
         }
     }
 
+    /// The hash of the visible text of what the payload decodes to; `None` where there is none, or it was not asked for.
+    pub(super) fn text(&self) -> Option<u64> {
+        match self.decoded() {
+            Decoded::Failed => None,
+            _ if self.is_taken_raw() => self.raw_text.hash(),
+            _ => self.text.hash(),
+        }
+    }
+
     /// Whether the body is taken as it stands, though chunks were announced.
     fn is_taken_raw(&self) -> bool {
         self.chunked
@@ -260,6 +282,11 @@ impl Body {
             self.chunked = Some(Chunked::default());
             self.raw.begin(wanted);
         }
+        if self.plan.text == VisibleText::Hash {
+            let syntax = Syntax::of(self.head.mime());
+            self.text.begin(syntax);
+            self.raw_text.begin(syntax);
+        }
         if let Purpose::Content(DigestMode::Verify | DigestMode::Content, _) = self.plan.purpose {
             self.coding_start = self.coding.begin(self.head.content_encoding());
             if self.coding_start == Start::Encoded {
@@ -287,23 +314,35 @@ impl Body {
             return;
         }
         let (payload, decoded) = (&mut self.payload, &mut self.decoded);
+        let text = &mut self.text;
         let coding = match self.coding_start {
             Start::Encoded => Some(&mut self.coding),
             Start::Identity | Start::Unknown => None,
         };
         match (&mut self.chunked, coding) {
-            (None, None) => payload.update(bytes),
+            (None, None) => {
+                payload.update(bytes);
+                text.push(bytes);
+            }
             (None, Some(coding)) => {
                 payload.update(bytes);
-                coding.push(bytes, &mut |bytes| decoded.update(bytes));
+                coding.push(bytes, &mut |bytes| {
+                    decoded.update(bytes);
+                    text.push(bytes);
+                });
             }
             (Some(chunked), coding) => {
                 self.raw.update(bytes);
+                self.raw_text.push(bytes);
                 let mut coding = coding;
                 chunked.push(bytes, &mut |bytes| {
                     payload.update(bytes);
-                    if let Some(coding) = &mut coding {
-                        coding.push(bytes, &mut |bytes| decoded.update(bytes));
+                    match &mut coding {
+                        None => text.push(bytes),
+                        Some(coding) => coding.push(bytes, &mut |bytes| {
+                            decoded.update(bytes);
+                            text.push(bytes);
+                        }),
                     }
                 });
             }

@@ -56,11 +56,22 @@ pub enum DigestMode {
     Declared,
 }
 
+/// Whether the visible text of payloads that are read is hashed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum VisibleText {
+    /// It is not looked at.
+    Skip,
+    /// Of HTML and plain text.
+    Hash,
+}
+
 /// How records are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
     /// What is done with payloads.
     pub digests: DigestMode,
+    /// Whether pages are compared by their text too.
+    pub text: VisibleText,
 }
 
 /// Reads records; see the module's description.
@@ -379,6 +390,8 @@ impl<'m> Reader<'m> {
         self.body.begin(Plan {
             envelope: Envelope::None,
             purpose: Purpose::Nothing,
+            text: VisibleText::Skip,
+            syntax: None,
         });
         self.emit_stub(sink);
         let length = self.stored_length(end - start);

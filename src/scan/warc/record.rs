@@ -2,7 +2,7 @@
 
 use super::body::{Body, Decoded, Envelope, Plan, Purpose};
 use super::header::Header;
-use super::{DigestMode, Options};
+use super::{DigestMode, Options, VisibleText};
 use crate::capture::{
     Algorithm, Capture, Completeness, Digest, DigestStatus, Event, Locator, Method, Payload,
     RecordType, RefersTo, Request, Segment, Warning,
@@ -10,6 +10,7 @@ use crate::capture::{
 use crate::digest;
 
 use super::super::http::{Head, without_parameters};
+use super::super::text::Syntax;
 
 /// A record that was read to its end.
 pub(super) struct Record<'a> {
@@ -40,7 +41,20 @@ pub(super) fn plan(header: &Header, options: Options) -> Plan {
         RecordType::Request if is_http => Purpose::RequestBody,
         _ => Purpose::Nothing,
     };
-    Plan { envelope, purpose }
+    // Of the payload's media type a request says nothing that counts.
+    let (text, syntax) = match (options.text, purpose) {
+        (VisibleText::Hash, Purpose::Content(..)) => (
+            VisibleText::Hash,
+            Syntax::of(without_parameters(header.content_type())),
+        ),
+        _ => (VisibleText::Skip, None),
+    };
+    Plan {
+        envelope,
+        purpose,
+        text,
+        syntax,
+    }
 }
 
 fn is_http(target_uri: &[u8]) -> bool {
@@ -176,6 +190,7 @@ impl Record<'_> {
             bytes: None,
             digest: declared,
             body_hash: None,
+            text: None,
             decoded: None,
             decodes_to_nothing: false,
             declared_text,
@@ -206,6 +221,10 @@ impl Record<'_> {
                 DigestMode::Declared => declared.or_else(|| self.declared_of_block(record_type)),
             },
             body_hash: self.body.body_hash(),
+            text: match self.completeness() {
+                Completeness::Complete => self.body.text(),
+                _ => None,
+            },
             decoded: decoded.filter(|_| n_decoded != Some(0) || bytes != Some(0)),
             decodes_to_nothing: n_decoded == Some(0),
             declared_text,

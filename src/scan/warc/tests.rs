@@ -105,6 +105,7 @@ impl Log {
 
 const VERIFY: Options = Options {
     digests: DigestMode::Verify,
+    text: VisibleText::Skip,
 };
 
 /// Reads a plain file, mapped and as a stream in pieces of many sizes, and holds the words against `expected`.
@@ -541,6 +542,7 @@ fn reads_nothing_of_bodies_in_declared_mode() {
     let text = record("response", &(uri("a") + digest), &http("200 OK", b"abcd"));
     let options = Options {
         digests: DigestMode::Declared,
+        text: VisibleText::Hash,
     };
     let mut log = Log::default();
     let mut reader = Reader::over_map(FileId(0), &text, options);
@@ -553,10 +555,95 @@ fn reads_nothing_of_bodies_in_declared_mode() {
             if let Event::Capture(capture) = &event {
                 assert_eq!(capture.payload.digest, capture.payload.declared);
                 assert_eq!(capture.payload.body_hash, None);
+                assert_eq!(capture.payload.text, None);
             }
             log.take(&event);
         },
     );
     reader.finish(&mut |event| log.take(&event));
     assert_eq!(log.text, "r a:Unchecked:4 ");
+}
+
+/// Hashes of visible text, a capture each; pieces of any size must give the same.
+fn texts(stored: &[u8], digests: DigestMode) -> Vec<Option<u64>> {
+    let options = Options {
+        digests,
+        text: VisibleText::Hash,
+    };
+    let mut found: Vec<Vec<Option<u64>>> = Vec::new();
+    for size in [1, 7, stored.len()] {
+        let mut texts = Vec::new();
+        let mut reader = Reader::new(FileId(0), Framing::Plain, options);
+        let mut take = |event: Event<'_>| {
+            if let Event::Capture(capture) = event {
+                texts.push(capture.payload.text);
+            }
+        };
+        for (index, bytes) in stored.chunks(size).enumerate() {
+            let offset = (index * size) as u64;
+            reader.push(Piece::Bytes { bytes, offset }, &mut take);
+        }
+        reader.finish(&mut take);
+        found.push(texts);
+    }
+    assert!(found.windows(2).all(|pair| pair[0] == pair[1]), "{found:?}");
+    found.remove(0)
+}
+
+#[test]
+fn hashes_the_text_of_whole_pages_behind_all_codings() {
+    let page = b"<p>at 12:30</p>";
+    let chunked = [&b"6\r\n<p>at \r\n9\r\n"[..], b"12:30</p>", b"\r\n0\r\n\r\n"].concat();
+    let zipped = gzip(page);
+    let zipped_chunks = [
+        format!("{:x}\r\n", zipped.len()).as_bytes(),
+        &zipped,
+        b"\r\n0\r\n\r\n",
+    ]
+    .concat();
+    let expected = Some(xxhash_rust::xxh3::xxh3_64(b"at :"));
+    let html = "200 OK\r\nContent-Type: text/html; charset=utf-8\r\n";
+    let of = |fields: &str, body: &[u8]| response("a", &format!("{html}{fields}X: y"), body);
+    let resource = uri("a") + "Content-Type: text/html\r\n";
+    let truncated = uri("a") + "WARC-Truncated: length\r\n";
+    let css = "200 OK\r\nContent-Type: text/css";
+    for (stored, expected) in [
+        (of("", page), expected),
+        (of("Transfer-Encoding: chunked\r\n", &chunked), expected),
+        // The crawler took the chunks away.
+        (of("Transfer-Encoding: chunked\r\n", page), expected),
+        (of("Content-Encoding: gzip\r\n", &zipped), expected),
+        (
+            of(
+                "Content-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n",
+                &zipped_chunks,
+            ),
+            expected,
+        ),
+        (record("resource", &resource, page), expected),
+        (record("response", &resource, page), expected),
+        (of("Content-Encoding: gzip\r\n", page), None),
+        (of("Content-Encoding: own\r\n", page), None),
+        (of("", b"<p> 12 </p>"), None),
+        (response("a", css, page), None),
+        (
+            record("response", &truncated, &http(html.trim_end(), page)),
+            None,
+        ),
+        (
+            record("revisit", &uri("a"), &http(html.trim_end(), b"")),
+            None,
+        ),
+    ] {
+        // What one page leaves must not matter to the next.
+        let twice = [stored.clone(), of("", b"<script>x"), stored].concat();
+        assert_eq!(
+            texts(&twice, DigestMode::Verify),
+            [expected, None, expected],
+            "{}",
+            twice.escape_ascii()
+        );
+        assert_eq!(texts(&twice, DigestMode::Content)[0], expected);
+        assert_eq!(texts(&twice, DigestMode::Declared)[0], None);
+    }
 }

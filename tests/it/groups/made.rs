@@ -226,6 +226,7 @@ impl Made {
             },
             digest,
             body_hash: body.filter(|_| !is_revisit),
+            text: None,
             decoded: self.decoded.map(digest_of),
             decodes_to_nothing: self.decodes_to_nothing,
             declared_text: b"",
