@@ -379,3 +379,83 @@ fn the_sample_data_holds_what_was_planted() {
         assert_eq!(found, planted, "{rule}");
     }
 }
+
+/// A response of 1 May 2024 with this page.
+fn response(url: &str, page: &str) -> String {
+    let block = format!("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n{page}");
+    format!(
+        "WARC/1.1\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:{url}>\r\n\
+         WARC-Date: 2024-05-01T12:00:00Z\r\nWARC-Target-URI: {url}\r\n\
+         Content-Length: {}\r\n\r\n{block}\r\n\r\n",
+        block.len()
+    )
+}
+
+/// The row of `trailing-slash=drop`, and `near` of each wrong merge by the URL that is not kept.
+fn near(warc: &str, flags: &[&str]) -> (Cells, Vec<(String, String)>) {
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    std::fs::write(folder.path().join("a.warc"), warc).expect("a temporary folder is writable");
+    let output = Command::new(env!("CARGO_BIN_EXE_dedupe"))
+        .args(["evaluate", "--in", "a.warc", "--rules", SLASH])
+        .args(["--report", "rules.csv", "--pairs", "wrong.csv"])
+        .args(flags)
+        .current_dir(folder.path())
+        .output()
+        .expect("the binary runs");
+    assert!(output.status.success(), "{}", output.stderr.escape_ascii());
+    let table = |name| cells(&std::fs::read(folder.path().join(name)).expect("it was written"));
+    let wrong = table("wrong.csv")
+        .into_iter()
+        .map(|row| (row["url_a"].clone(), row["near"].clone()))
+        .collect();
+    (table("rules.csv").remove(0), wrong)
+}
+
+#[test]
+fn pages_that_differ_by_a_clock_are_near() {
+    let digest = |letter: char| letter.to_string().repeat(32);
+    let with_digest = |url, page, letter| {
+        response(url, page).replace(
+            "Content-Length",
+            &format!(
+                "WARC-Payload-Digest: sha1:{}\r\nContent-Length",
+                digest(letter)
+            ),
+        )
+    };
+    let clock = ["<p>It is 12:30</p>", "<p id=b>It  is <!-- x -->9:05</p>"];
+    let words = ["<p>one 1</p>", "<p>two 1</p>"];
+    let pages = [
+        ("http://clock.test/x", clock[0], 'A'),
+        ("http://clock.test/x/", clock[1], 'B'),
+        ("http://words.test/x", words[0], 'C'),
+        ("http://words.test/x/", words[1], 'D'),
+    ];
+    let warc: String = pages
+        .iter()
+        .map(|(url, page, _)| response(url, page))
+        .collect();
+    let own = |(url, near): (&str, &str)| (url.to_owned(), near.to_owned());
+    for flags in [&[][..], &["--digests", "content"]] {
+        let (row, wrong) = near(&warc, flags);
+        assert_eq!(row["pairs_wrong"], "2", "{row:?}");
+        assert_eq!(row["pairs_wrong_near"], "1", "{row:?}");
+        let expected = [
+            ("http://clock.test/x/", "true"),
+            ("http://words.test/x/", "false"),
+        ];
+        let mut wrong = wrong;
+        wrong.sort();
+        assert_eq!(wrong, expected.map(own));
+    }
+    let declared: String = pages
+        .iter()
+        .map(|(url, page, letter)| with_digest(*url, page, *letter))
+        .collect();
+    let (row, mut wrong) = near(&declared, &["--digests", "declared"]);
+    wrong.sort();
+    assert_eq!(row["pairs_wrong"], "2", "{row:?}");
+    assert_eq!(row["pairs_wrong_near"], "", "{row:?}");
+    let expected = [("http://clock.test/x/", ""), ("http://words.test/x/", "")];
+    assert_eq!(wrong, expected.map(own));
+}

@@ -65,7 +65,12 @@ impl<'a> Contents<'a> {
         Some(Content {
             identity,
             lanes: Lanes(kinds << first),
-            text: 0,
+            // Zero is no text.
+            text: self
+                .basis
+                .catalog
+                .text_hash(self.basis.ends.content(row))
+                .unwrap_or(0),
         })
     }
 

@@ -169,7 +169,7 @@ impl<'a> Listing<'a> {
                         self.side(keeper, merge.captures.1),
                     ],
                     is_stable: merge.is_stable,
-                    is_near: None,
+                    is_near: self.measured.has_texts.then_some(merge.is_near),
                 }
             })
             .collect()

@@ -10,10 +10,12 @@ mod sightings;
 use std::time::Instant;
 
 use super::archive::Archive;
-use super::job::{Outcome, Reading, Talk};
+use super::job::{Digests, Outcome, Reading, Talk};
 use super::run::in_pool;
 use super::{figures, plan};
 use crate::Result;
+use crate::capture::RecordType;
+use crate::catalog::{Catalog, RowFlags};
 use crate::evaluate::{self, DOMAIN_GROUPS, Limits, Settings, Table, Window};
 use crate::group::{Ends, Thresholds};
 use crate::policy::Policy;
@@ -96,7 +98,7 @@ pub fn run(job: &Evaluation) -> Result<Outcome> {
             &inputs,
             &questions.base,
             &job.reading,
-            VisibleText::Skip,
+            VisibleText::Hash,
             job.talk,
         )?;
         people.name_losses(archive.losses(), archive.n_losses());
@@ -136,6 +138,8 @@ pub(super) struct Measured {
     table: Table,
     asked: Vec<evaluate::Question>,
     found: evaluate::Evaluation,
+    /// Whether bodies were read for their visible text.
+    has_texts: bool,
 }
 
 fn measure(job: &Evaluation, questions: &Questions, basis: Basis<'_>) -> Measured {
@@ -148,12 +152,13 @@ fn measure(job: &Evaluation, questions: &Questions, basis: Basis<'_>) -> Measure
         window,
         job.thresholds.boilerplate_max,
     );
+    let has_texts = job.reading.digests != Digests::Declared && has_bodies(basis.catalog);
     let settings = Settings {
         thresholds: job.advice,
         limits: Limits::default(),
         domain_groups: seen.domains.iter().map(|name| group_of(name)).collect(),
         has_redirects: seen.has_redirects,
-        has_texts: false,
+        has_texts,
     };
     let found = evaluate::evaluate(&table, &asked, &settings);
     Measured {
@@ -161,7 +166,15 @@ fn measure(job: &Evaluation, questions: &Questions, basis: Basis<'_>) -> Measure
         table,
         asked,
         found,
+        has_texts,
     }
+}
+
+/// Whether the inputs hold payloads, not only index lines and revisits.
+fn has_bodies(catalog: &Catalog) -> bool {
+    catalog.rows().iter().any(|row| {
+        row.record_type != RecordType::Revisit && !row.flags.contains(RowFlags::INDEX_LINE)
+    })
 }
 
 /// The group of a domain in the bootstrap.
