@@ -329,7 +329,7 @@ fn a_block_without_length_ends_at_a_record_that_pieces_of_a_map_cut() {
         for (index, bytes) in text.chunks(size).enumerate() {
             let offset = (index * size) as u64;
             reader.push(Piece::Bytes { bytes, offset }, &mut |event| {
-                log.take(&event)
+                log.take(&event);
             });
         }
         reader.finish(&mut |event| log.take(&event));
