@@ -1,9 +1,9 @@
 //! The block of a record and its end: what the header says of it, and what is true.
 
-use super::header::{Length, find_record};
+use super::between::{n_matching, warn_of_filler};
+use super::header::{Length, PREFIX, find_record, starts_with_version};
 use super::tail::{Verdict, is_filler};
-use super::{Framing, starts_with_version};
-use super::{IsCut, PREFIX, Reader, State, n_matching, record, warn_of_filler};
+use super::{Framing, IsCut, Reader, State, record};
 use crate::capture::{Event, Warning};
 
 const TOO_SMALL: &str = "the content-length of a record is too small";
