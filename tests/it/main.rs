@@ -27,6 +27,7 @@ mod naive_bets;
 mod naive_ends;
 mod oracle;
 mod parity;
+mod peer;
 mod policies;
 mod readme;
 mod report;
