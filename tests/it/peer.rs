@@ -1,8 +1,9 @@
-//! Another reader, the `warc` crate, beside ours: the records it reads, up to where it stops, must be ours too.
+//! Two other readers beside ours, the `warc` crate and FastWARC: the records they read, up to where they stop, must be
+//! ours too. What FastWARC reads is a table that `scripts/fastwarc-counts.py` makes.
 
 use crate::shared;
 use crawl_dedupe::capture::{Event, FileId, RecordType};
-use crawl_dedupe::scan::warc::{DigestMode, Framing, Options, Reader};
+use crawl_dedupe::scan::warc::{DigestMode, Framing, Options, Reader, VisibleText};
 use crawl_dedupe::source::{Compression, Content, Decoder, Map, SNIFFED, sniff};
 
 use std::collections::BTreeMap;
@@ -42,6 +43,50 @@ fn every_record_that_the_warc_crate_reads_is_read() {
     assert!(differences.is_empty(), "no such files: {differences:?}");
 }
 
+/// Archives at whose first part FastWARC ends as if they ended there, and why.
+const FASTWARC_ENDS_EARLY: [(&str, &str); 2] = [
+    (
+        "tricky-synthetic/39_empty_member_between.warc.gz",
+        "a gzip member without content is its end",
+    ),
+    (
+        "warc-metadata-sidecar/digest_multiples.warc",
+        "lines end in LF alone",
+    ),
+];
+
+#[test]
+fn every_record_that_fastwarc_reads_is_read() {
+    let Some(shared) = shared::dir() else { return };
+    let folder = shared.join("data/archives");
+    let (mut n_files, mut wrong) = (0, String::new());
+    for line in include_str!("fastwarc.tsv")
+        .lines()
+        .filter(|line| !line.starts_with('#'))
+    {
+        let mut cells = line.split('\t');
+        let mut cell = || cells.next().expect("a line has three cells");
+        let (file, n_theirs, end) = (cell(), cell().parse::<usize>().expect("a count"), cell());
+        let Some(ours) = types_read(&folder.join(file)) else {
+            continue;
+        };
+        n_files += 1;
+        let ends_early =
+            end == "stops" || FASTWARC_ENDS_EARLY.iter().any(|(known, _)| *known == file);
+        let is_right = if ends_early {
+            ours.len() > n_theirs
+        } else {
+            ours.len() == n_theirs
+        };
+        // One that stops with an error behind its last record has read all.
+        if !is_right && !(end == "stops" && ours.len() == n_theirs) {
+            wrong += &format!("{file}: ours {}, FastWARC {n_theirs}, {end}\n", ours.len());
+        }
+    }
+    assert!(n_files > 100, "only {n_files} archives");
+    assert!(wrong.is_empty(), "{wrong}");
+}
+
 /// `file<TAB>why the two differ`.
 fn known_differences() -> BTreeMap<&'static str, &'static str> {
     let lines = include_str!("peer.tsv")
@@ -75,6 +120,7 @@ fn types_read(path: &Path) -> Option<Vec<RecordType>> {
     }
     let options = Options {
         digests: DigestMode::Declared,
+        text: VisibleText::Skip,
     };
     let mut reader = match format.compression {
         Compression::Plain => Reader::over_map(FileId(0), &map, options),
