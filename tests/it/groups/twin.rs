@@ -352,6 +352,10 @@ impl Twin<'_> {
         let revisits = self.leading_revisits(row);
         let first = revisits.first().copied().unwrap_or(keeper);
         let kinds = |n: usize| vec![Evidence::Revisit; n];
+        // It is led past what it refers to, to the original of both; but that is what it is a revisit of.
+        if self.ends.referred(row) == Some(keeper) && !revisits.is_empty() {
+            return (Role::Duplicate, kinds(1), keeper);
+        }
         if let Some(at) = revisits.iter().position(|to| *to == keeper) {
             let is_proven = self.content_evidence(row, keeper).is_some();
             let are_both_nothing = self.is_nothing(row) && self.is_nothing(keeper);
