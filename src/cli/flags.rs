@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
+use clap::builder::{OsStringValueParser, TypedValueParser as _};
 use clap::{ArgAction, Args};
 
 use crate::engine::{Digests, InFormat, OnDamage, Reading, Talk};
@@ -18,7 +19,8 @@ const THREADS_MAX: usize = 1024;
 pub(super) struct ReadingArgs {
     /// Archives: files, folders (all that is in them), globs, @LIST files with one path a line and
     /// # comments, - for stdin. A file given twice is read once
-    #[arg(short, long = "in", value_name = "PATH", num_args = 1.., required = true)]
+    #[arg(short, long = "in", value_name = "PATH", num_args = 1.., required = true,
+        value_parser = OsStringValueParser::new().try_map(named))]
     inputs: Vec<OsString>,
 
     /// Format of every input; without it each one's first bytes say
@@ -52,6 +54,15 @@ impl ReadingArgs {
             },
             threads: self.threads.unwrap_or_else(cores),
         }
+    }
+}
+
+/// An input's name, as an unset variable in a script would not give it.
+fn named(value: OsString) -> std::result::Result<OsString, &'static str> {
+    if value.is_empty() {
+        Err("an empty name")
+    } else {
+        Ok(value)
     }
 }
 

@@ -255,9 +255,10 @@ fn nothing_read(archive: &Archive) -> Error {
             "{}: {}; no input could be read",
             loss.file, loss.what
         )),
-        None => Error::failed(
-            "no archive among the inputs: give --in a WARC, CDX or CDXJ file, or a folder of them",
-        ),
+        None => Error::failed(format!(
+            "no archive among {} files: give --in a WARC, CDX or CDXJ file, or a folder of them",
+            archive.n_ignored
+        )),
     }
 }
 

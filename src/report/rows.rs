@@ -53,6 +53,8 @@ impl Lines {
 #[derive(Debug)]
 pub struct Report {
     output: Output,
+    /// Not written yet: a run that fails before its first row leaves nothing on stdout.
+    header: Vec<u8>,
     n_rows: u64,
 }
 
@@ -62,11 +64,14 @@ impl Report {
     /// # Errors
     /// As [`Output::create`].
     pub fn create(target: &Target, lines: &Lines) -> Result<Self> {
-        let mut output = Output::create(target)?;
+        let output = Output::create(target)?;
         let mut header = Vec::new();
         lines.push_header(&mut header);
-        output.put(&header)?;
-        Ok(Self { output, n_rows: 0 })
+        Ok(Self {
+            output,
+            header,
+            n_rows: 0,
+        })
     }
 
     /// Adds rows, whose lines threads have made.
@@ -74,6 +79,7 @@ impl Report {
     /// # Errors
     /// As [`Output::put`].
     pub fn put_lines(&mut self, lines: &[u8], n_rows: u64) -> Result<()> {
+        self.put_header()?;
         self.n_rows += n_rows;
         self.output.put(lines)
     }
@@ -82,7 +88,13 @@ impl Report {
     ///
     /// # Errors
     /// As [`Output::finish`].
-    pub fn finish(self) -> Result<(Finished, u64)> {
+    pub fn finish(mut self) -> Result<(Finished, u64)> {
+        self.put_header()?;
         Ok((self.output.finish()?, self.n_rows))
+    }
+
+    /// Writes the header, if it is not written yet.
+    fn put_header(&mut self) -> Result<()> {
+        self.output.put(&std::mem::take(&mut self.header))
     }
 }

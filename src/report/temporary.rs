@@ -109,12 +109,15 @@ impl Temporary {
             Some(parent) if !parent.as_os_str().is_empty() => parent,
             _ => Path::new("."),
         };
+        // That the folder is missing is said in the system's words.
+        fs::metadata(folder)?;
         let mut registry = registry();
         let (file, path) = tempfile::Builder::new()
             .prefix(".dedupe-")
             .suffix(".tmp")
             .permissions(fs::Permissions::from_mode(0o644))
-            .tempfile_in(folder)?
+            .tempfile_in(folder)
+            .map_err(|error| without_path(&error))?
             .keep()?;
         registry.paths.push(path.clone());
         registry.is_published = false;
@@ -163,6 +166,11 @@ impl Drop for Temporary {
             fs::remove_file(&self.path).ok();
         }
     }
+}
+
+/// `tempfile` adds the path of a file that nobody has heard of.
+fn without_path(error: &io::Error) -> io::Error {
+    error.kind().into()
 }
 
 /// Makes a rename last; some file systems refuse, and then it lasts anyway or nothing helps.
