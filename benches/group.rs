@@ -149,6 +149,7 @@ fn push(batch: &mut Batch, nth: u64, (key, content): (u64, u64)) {
             text: None,
             decoded: None,
             decodes_to_nothing: false,
+            is_undecodable: false,
             declared_text: b"",
             declared: digest,
             status: DigestStatus::Ok,

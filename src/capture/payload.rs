@@ -144,6 +144,8 @@ pub struct Payload<'a> {
     pub decoded: Option<Digest>,
     /// Whether the payload decodes to nothing.
     pub decodes_to_nothing: bool,
+    /// There is a content coding that could not be undone, or only to a bomb.
+    pub is_undecodable: bool,
     /// The declared digest as written (label included), empty for none.
     pub declared_text: &'a [u8],
     /// The declared digest, where its text can be read.

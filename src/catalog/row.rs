@@ -66,6 +66,8 @@ impl RowFlags {
     pub const DECODED: Self = Self(1 << 17);
     /// There is a hash of its visible text.
     pub const TEXT: Self = Self(1 << 18);
+    /// It has a content coding that could not be undone.
+    pub const UNDECODABLE: Self = Self(1 << 19);
 
     /// Whether all of `other` are set.
     #[must_use]
@@ -155,6 +157,7 @@ impl Row {
                 .with(RowFlags::HSTS, capture.is_hsts)
                 .with(RowFlags::EMPTY, is_empty(capture))
                 .with(RowFlags::DECODES_TO_NOTHING, payload.decodes_to_nothing)
+                .with(RowFlags::UNDECODABLE, payload.is_undecodable)
                 .with(RowFlags::DIGEST_OF_NOTHING, names_nothing(payload))
                 .with(RowFlags::LEADS, keys.target != Target::None)
                 .with(RowFlags::DECLARED, payload.declared.is_some())

@@ -345,6 +345,7 @@ impl<'a> Reader<'a> {
             text: None,
             decoded,
             decodes_to_nothing: row.flags.contains(RowFlags::DECODES_TO_NOTHING),
+            is_undecodable: row.flags.contains(RowFlags::UNDECODABLE),
             declared_text,
             declared,
             status: row.digest_status,

@@ -141,6 +141,7 @@ impl Statement<'_> {
             text: None,
             decoded: None,
             decodes_to_nothing: false,
+            is_undecodable: false,
             declared_text,
             declared,
             status: match (declared_text, declared) {

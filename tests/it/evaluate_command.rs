@@ -1,6 +1,7 @@
 //! `dedupe evaluate` from index lines to cells.
 
 use std::collections::BTreeMap;
+use std::io::Read as _;
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -458,4 +459,48 @@ fn pages_that_differ_by_a_clock_are_near() {
     assert_eq!(row["pairs_wrong_near"], "", "{row:?}");
     let expected = [("http://clock.test/x/", ""), ("http://words.test/x/", "")];
     assert_eq!(wrong, expected.map(own));
+}
+
+/// The row of `trailing-slash=drop` for two responses, each a page with a `Content-Encoding`.
+fn coded(pages: [(&str, &[u8]); 2]) -> Cells {
+    let urls = ["http://a.test/x", "http://a.test/x/"];
+    let mut warc = Vec::new();
+    for (url, (coding, page)) in urls.into_iter().zip(pages) {
+        let head = format!("HTTP/1.1 200 OK\r\nContent-Encoding: {coding}\r\n\r\n");
+        let block = [head.as_bytes(), page].concat();
+        let header = response(url, "");
+        let header = header.split("Content-Length").next().unwrap_or_default();
+        warc.extend(format!("{header}Content-Length: {}\r\n\r\n", block.len()).into_bytes());
+        warc.extend(block);
+        warc.extend(b"\r\n\r\n");
+    }
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    std::fs::write(folder.path().join("a.warc"), warc).expect("a temporary folder is writable");
+    let output = Command::new(env!("CARGO_BIN_EXE_dedupe"))
+        .args(["evaluate", "--in", "a.warc", "--rules", SLASH])
+        .args(["--report", "-"])
+        .current_dir(folder.path())
+        .output()
+        .expect("the binary runs");
+    cells(&output.stdout).remove(0)
+}
+
+#[test]
+fn a_body_that_cannot_be_decoded_is_held_against_payloads_alone() {
+    let mut zipped = Vec::new();
+    flate2::read::GzEncoder::new(&b"one page"[..], flate2::Compression::fast())
+        .read_to_end(&mut zipped)
+        .expect("it reads memory");
+    let broken = ("gzip", &b"no gzip"[..]);
+    for (pages, wrong, unverifiable) in [
+        ([broken, ("gzip", &zipped[..])], "0", "1"),
+        ([broken, ("own", b"another")], "1", "0"),
+        ([broken, ("identity", b"another")], "1", "0"),
+        ([("identity", b"another"), ("gzip", &zipped[..])], "1", "0"),
+        ([("own", b"another"), ("gzip", &zipped[..])], "0", "1"),
+    ] {
+        let row = coded(pages);
+        assert_eq!(row["pairs_wrong"], wrong, "{pages:?}");
+        assert_eq!(row["pairs_unverifiable"], unverifiable, "{pages:?}");
+    }
 }

@@ -166,6 +166,7 @@ pub(crate) fn catalog(given: &[Given]) -> Catalog {
                 text: one.text,
                 decoded: digest(&one.decoded),
                 decodes_to_nothing: false,
+                is_undecodable: false,
                 declared_text: b"",
                 declared: digest(&one.declared),
                 status: one.digest_status,

@@ -192,6 +192,7 @@ fn capture() -> Capture<'static> {
             text: None,
             decoded: None,
             decodes_to_nothing: false,
+            is_undecodable: false,
             declared_text: b"sha1:A4DQOBYHA4DQOBYHA4DQOBYHA4DQOBYH",
             declared: None,
             status: DigestStatus::Ok,

@@ -4,7 +4,7 @@ use hashbrown::HashMap;
 
 use super::sightings::Basis;
 use crate::capture::Algorithm;
-use crate::catalog::RowId;
+use crate::catalog::{RowFlags, RowId};
 use crate::digest;
 use crate::evaluate::{Content, Lanes};
 
@@ -49,9 +49,13 @@ impl<'a> Contents<'a> {
             return None;
         }
         let facts = self.basis.ends.facts(row);
+        let held = self.basis.catalog.row(self.basis.ends.content(row));
         let (identity, kinds) = match (facts.decoded, facts.body_hash) {
             // Of a payload that was not read it is not known whether it is coded.
             (0, 0) => (facts.payload, PAYLOAD),
+            (0, body) if held.flags.contains(RowFlags::UNDECODABLE) => {
+                (self.apart(facts.payload, body), PAYLOAD)
+            }
             (0, body) => (self.apart(facts.payload, body), PAYLOAD | DECODED),
             (decoded, _) => (decoded, DECODED),
         };

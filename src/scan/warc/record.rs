@@ -193,6 +193,7 @@ impl Record<'_> {
             text: None,
             decoded: None,
             decodes_to_nothing: false,
+            is_undecodable: false,
             declared_text,
             declared,
             status: if declared_text.is_empty() {
@@ -227,6 +228,7 @@ impl Record<'_> {
             },
             decoded: decoded.filter(|_| n_decoded != Some(0) || bytes != Some(0)),
             decodes_to_nothing: n_decoded == Some(0),
+            is_undecodable: self.body.decoded() == Decoded::Failed,
             declared_text,
             declared,
             status: self.status(declared_text, declared),

@@ -229,6 +229,7 @@ impl Made {
             text: None,
             decoded: self.decoded.map(digest_of),
             decodes_to_nothing: self.decodes_to_nothing,
+            is_undecodable: false,
             declared_text: b"",
             declared: digest,
             status: self.digest_status,
