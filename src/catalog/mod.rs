@@ -67,6 +67,9 @@ pub struct Reference {
     pub date: Timestamp,
 }
 
+/// A batch of more rows grows by an eighth.
+const DOUBLED_MAX: usize = 1 << 17;
+
 /// Rows of one stretch of one input.
 #[derive(Debug, Default)]
 pub struct Batch {
@@ -78,6 +81,11 @@ impl Batch {
     /// Adds a capture.
     pub fn push(&mut self, capture: &Capture<'_>, keys: &Keys<'_>) {
         let text = self.spool.push(capture, keys);
+        if self.rows.len() == self.rows.capacity() {
+            // Doubling would cost more memory than the rows do.
+            let step = self.rows.len() / if self.rows.len() < DOUBLED_MAX { 1 } else { 8 };
+            self.rows.reserve_exact(step.max(16));
+        }
         self.rows.push(Row::new(capture, keys, text));
     }
 
@@ -138,7 +146,12 @@ impl Catalog {
     /// Appends a batch; batches must come in input order.
     pub fn append(&mut self, batch: Batch) {
         let base = self.spool.append(batch.spool);
-        Arc::make_mut(&mut self.rows).extend(batch.rows.into_iter().map(|row| Row {
+        let rows = Arc::make_mut(&mut self.rows);
+        if rows.is_empty() {
+            *rows = batch.rows;
+            return;
+        }
+        rows.extend(batch.rows.into_iter().map(|row| Row {
             text: row.text + base,
             ..row
         }));

@@ -4,6 +4,7 @@ use super::row::hash_or_zero;
 use super::{Keys, Reference, Row, RowFlags, Target};
 use crate::capture::{Algorithm, Capture, Digest, Locator, Method, Payload, RefersTo, Timestamp};
 use crate::key::ComparisonKey;
+use crate::source::spill;
 
 /// Where fields that are read alone stand in a text, by how many come before them; [`Spool::push`] has their order.
 mod place {
@@ -18,6 +19,11 @@ mod place {
     /// A number, which is no field: nothing behind it can be skipped to.
     pub(super) const PAYLOAD_BYTES: usize = 18;
 }
+
+/// Room that most texts need less than.
+const ROOM_MIN: usize = 4096;
+/// A spool of more bytes grows by an eighth.
+const DOUBLED_MAX: usize = 16 << 20;
 
 /// Bytes of all texts.
 #[derive(Debug, Default)]
@@ -72,7 +78,21 @@ impl Spool {
         if let Some(text) = capture.payload.text {
             self.bytes.extend_from_slice(&text.to_le_bytes());
         }
+        self.make_room();
         at
+    }
+
+    /// Grows before the next text needs it: as text, and by less than doubling once that would be much.
+    fn make_room(&mut self) {
+        if self.bytes.capacity() - self.bytes.len() < ROOM_MIN {
+            let capacity = self.bytes.capacity();
+            let step = if capacity < DOUBLED_MAX {
+                capacity.max(ROOM_MIN)
+            } else {
+                capacity / 8
+            };
+            spill::text_first(|| self.bytes.reserve_exact(step));
+        }
     }
 
     /// Appends another spool; returns what its positions must be moved by.

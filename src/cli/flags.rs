@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use clap::builder::{OsStringValueParser, TypedValueParser as _};
 use clap::{ArgAction, Args};
 
-use crate::engine::{Digests, InFormat, OnDamage, Reading, Talk};
+use crate::engine::{Digests, InFormat, Memory, OnDamage, Reading, Talk};
 use crate::report::{self, Color, ProgressMode, Target, Verbosity};
 use crate::{Error, Result};
 
@@ -39,6 +39,15 @@ pub(super) struct ReadingArgs {
     /// Threads; the output is the same for any number [default: one per core]
     #[arg(long, value_name = "N", value_parser = threads)]
     threads: Option<NonZeroUsize>,
+
+    /// Most memory to take, as in 500MiB or 4G; what is more is spilled to --temp-dir, and the output is
+    /// the same [default: half of what the machine or the control group has]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    memory: Option<u64>,
+
+    /// Where to spill, a folder on a real disk; nothing of it is left behind [default: $TMPDIR or /tmp]
+    #[arg(long, value_name = "FOLDER")]
+    temp_dir: Option<PathBuf>,
 }
 
 impl ReadingArgs {
@@ -53,6 +62,10 @@ impl ReadingArgs {
                 OnDamage::Continue
             },
             threads: self.threads.unwrap_or_else(cores),
+            memory: Memory {
+                bytes_max: self.memory,
+                temp_dir: self.temp_dir,
+            },
         }
     }
 }
@@ -182,9 +195,73 @@ pub(super) fn parse_duration(text: &str) -> std::result::Result<i64, String> {
         .ok_or_else(expected)
 }
 
+/// Below this a run would spill its smallest tables.
+const MEMORY_MIN: u64 = 16 << 20;
+
+/// A number of bytes: `64MiB`, `4G`, `500kB`, `1.5TiB`; K, M, G and T alone are powers of 1024.
+fn parse_size(text: &str) -> std::result::Result<u64, String> {
+    let expected =
+        || format!("`{text}` is no size; expected a number and a unit, as in 500MiB or 4G");
+    let n_digits = text
+        .trim_end_matches(|c: char| c.is_ascii_alphabetic())
+        .len();
+    let (digits, unit) = text.split_at(n_digits);
+    let factor: u64 = match unit.to_ascii_lowercase().as_str() {
+        "" | "b" => 1,
+        "k" | "kib" => 1 << 10,
+        "m" | "mib" => 1 << 20,
+        "g" | "gib" => 1 << 30,
+        "t" | "tib" => 1 << 40,
+        "kb" => 1_000,
+        "mb" => 1_000_000,
+        "gb" => 1_000_000_000,
+        "tb" => 1_000_000_000_000,
+        _ => return Err(expected()),
+    };
+    let is_number = |digits: &str| !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, "0"));
+    if !is_number(whole) || !is_number(fraction) || fraction.len() > 3 {
+        return Err(expected());
+    }
+    let thousandths: u64 = format!("{fraction:0<3}").parse().map_err(|_| expected())?;
+    let whole: Option<u64> = whole.parse().ok().and_then(|n: u64| n.checked_mul(factor));
+    let bytes = whole
+        .and_then(|whole| whole.checked_add(thousandths.checked_mul(factor)? / 1000))
+        .ok_or_else(expected)?;
+    if bytes < MEMORY_MIN {
+        return Err(format!("`{text}` is too little; expected at least 16MiB"));
+    }
+    Ok(bytes)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn reads_sizes_with_a_unit() {
+        for (text, bytes) in [
+            ("64MiB", Some(64 << 20)),
+            ("64m", Some(64 << 20)),
+            ("1.5G", Some(3 << 29)),
+            ("2TiB", Some(2 << 40)),
+            ("500MB", Some(500_000_000)),
+            ("16777216", Some(16 << 20)),
+            ("16777215", None),
+            ("1K", None),
+            ("G", None),
+            ("", None),
+            ("-1G", None),
+            ("1 G", None),
+            ("1.G", None),
+            ("1GiBs", None),
+            ("1.2345G", None),
+            ("18446744073709551616", None),
+            ("99999999999T", None),
+        ] {
+            assert_eq!(parse_size(text).ok(), bytes, "{text}");
+        }
+    }
 
     #[test]
     fn reads_durations_with_a_unit() {

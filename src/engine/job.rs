@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
+use super::memory::Memory;
 use crate::group::{Listing, Thresholds};
 use crate::report::{Color, Escape, Format, ProgressMode, Target, Verbosity};
 
@@ -45,6 +46,8 @@ pub struct Reading {
     pub on_damage: OnDamage,
     /// Threads that read and group.
     pub threads: NonZeroUsize,
+    /// How much memory it may take.
+    pub memory: Memory,
 }
 
 /// The report and what is listed in it.

@@ -11,9 +11,9 @@ use crate::policy::Policy;
 use crate::report::{Lines, Link, Place, Report, Row};
 
 /// Rows whose lines one thread makes before they are written.
-const BLOCK_ROWS: usize = 4096;
+const BLOCK_ROWS: usize = 1024;
 /// Blocks that are made before any of them is written: bounds the lines held in memory.
-const BLOCKS_AT_ONCE: usize = 32;
+const BLOCKS_AT_ONCE: usize = 16;
 
 /// What rows are made of.
 #[derive(Clone, Copy, Debug)]

@@ -22,6 +22,7 @@ use crate::{Error, Result};
 pub fn run(job: &Job) -> Result<Outcome> {
     let start = Instant::now();
     fault::watch(|error| report::end_with(&error))?;
+    job.reading.memory.bound(&job.reading)?;
     let policy = Policy::load(&job.policy)?;
     let seen = keys::open(&job.keys_in, policy.id())?;
     in_pool(&job.reading, || {
@@ -32,6 +33,10 @@ pub fn run(job: &Job) -> Result<Outcome> {
         let mut archive =
             Archive::read(&inputs, &policy, &job.reading, VisibleText::Skip, job.talk)?;
         people.name_losses(archive.losses(), archive.n_losses());
+        let n_rows = archive.catalog().len() as u64;
+        job.reading
+            .memory
+            .check_room(n_rows * Groups::BYTES_A_ROW)?;
         if !seen.is_empty() {
             archive.mark_seen(&seen);
         }
@@ -47,7 +52,7 @@ pub fn run(job: &Job) -> Result<Outcome> {
             policy: &policy,
         };
         let mut outputs = job.write(sources, report, &mut summary)?;
-        summary.set_cost(start, report::peak_anonymous());
+        summary.set_cost(start, report::Memory::taken());
         for target in &job.summaries {
             outputs.push(summary.write(target)?);
         }

@@ -92,6 +92,9 @@ struct Basis<'a> {
 }
 
 impl Groups {
+    /// What grouping allocates for each row while it lasts, the largest sort included.
+    pub const BYTES_A_ROW: u64 = 96;
+
     /// Groups all captures of `catalog`, whose ends are `ends`.
     #[must_use]
     pub fn of(catalog: &Catalog, ends: Ends, thresholds: &Thresholds, urls: &Urls<'_>) -> Self {

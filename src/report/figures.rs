@@ -169,9 +169,9 @@ pub struct Throughput {
 /// What it took.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct Memory {
-    /// Highest figure seen; mapped pages do not count.
+    /// Highest figure seen, 0 where the system does not tell; mapped pages do not count.
     pub peak_anonymous: u64,
-    /// Bytes that went to disk for want of memory.
+    /// The most bytes that stood on disk at once for want of memory.
     pub spilled: u64,
 }
 

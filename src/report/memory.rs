@@ -2,19 +2,44 @@
 
 use std::fs;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use super::figures::Memory;
+use crate::source::spill;
 
 static PEAK: AtomicU64 = AtomicU64::new(0);
 
-/// Looks once; the highest figure is kept. The progress thread calls it now and then.
-pub(super) fn sample_memory() {
+/// Often enough to see a sort.
+const EVERY: Duration = Duration::from_millis(50);
+
+/// Looks once; the highest figure is kept.
+fn sample() {
     PEAK.fetch_max(anonymous(), Ordering::Relaxed);
 }
 
-/// The highest figure seen, in bytes; 0 where the system does not tell.
-#[must_use]
-pub fn peak_anonymous() -> u64 {
-    sample_memory();
-    PEAK.load(Ordering::Relaxed)
+impl Memory {
+    /// Looks now and then from here on, as long as the process lives.
+    pub fn watch() {
+        let watching = thread::Builder::new().name("memory".into()).spawn(|| {
+            loop {
+                sample();
+                thread::sleep(EVERY);
+            }
+        });
+        // A run of which nobody knows what it took is a run all the same.
+        drop(watching);
+    }
+
+    /// The highest figures seen.
+    #[must_use]
+    pub fn taken() -> Self {
+        sample();
+        Self {
+            peak_anonymous: PEAK.load(Ordering::Relaxed),
+            spilled: spill::spilled_max(),
+        }
+    }
 }
 
 /// `RssAnon` of `/proc/self/status`, in bytes.
@@ -37,9 +62,9 @@ mod tests {
     #[test]
     fn the_peak_includes_memory_that_was_freed() {
         let block = vec![1_u8; 64 << 20];
-        sample_memory();
+        sample();
         assert!(block.iter().all(|byte| *byte == 1));
         drop(block);
-        assert!(peak_anonymous() >= 64 << 20);
+        assert!(Memory::taken().peak_anonymous >= 64 << 20);
     }
 }

@@ -23,7 +23,6 @@ pub use advice::Evaluated;
 pub use evaluation::{HostRow, HostTable, RuleRow, RuleTable, WrongPair, WrongSide, WrongTable};
 pub use figures::{Bytes, Canonical, Counts, CountsByName, Digests, Input, Loss, Memory};
 pub use format::Format;
-pub use memory::peak_anonymous;
 pub use names::{digest_status_name, evidence_name, role_name, sameness_name};
 pub use output::{Finished, Output, Target, publish, refuse_overwriting};
 pub use people::{Color, People, ProgressMode, Verbosity, print_error};

@@ -11,8 +11,8 @@ use indicatif::{
     HumanBytes, HumanCount, HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle,
 };
 
-use super::memory::sample_memory;
 use super::people::ProgressMode;
+use crate::source::spill;
 
 /// Often enough to look alive.
 const TICK: Duration = Duration::from_millis(100);
@@ -54,7 +54,6 @@ impl Progress {
                 let start = Instant::now();
                 let mut face = Face::new(mode, n_bytes);
                 while stopped.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
-                    sample_memory();
                     face.show(&shown, n_bytes, start);
                 }
                 face.clear();
@@ -102,11 +101,15 @@ impl Face {
             Self::None => {}
             Self::Bar(bar) => {
                 bar.set_position(bytes.min(n_bytes));
-                bar.set_message(format!("{} records/s", HumanCount(rate(records, start))));
+                let speed = HumanCount(rate(records, start));
+                bar.set_message(format!(
+                    "{speed} records/s{}",
+                    share(" · ", spill::spilled())
+                ));
             }
             Self::Lines { next } if Instant::now() >= *next => {
                 *next += LINE_EVERY;
-                let line = line(bytes, n_bytes, records, start);
+                let line = line(bytes, n_bytes, records, start) + &share(", ", spill::spilled());
                 writeln!(io::stderr(), "{line}").ok();
             }
             Self::Lines { .. } => {}
@@ -141,6 +144,14 @@ fn line(bytes: u64, n_bytes: u64, records: u64, start: Instant) -> String {
     )
 }
 
+/// How much stands on disk for want of memory; nothing where nothing does.
+fn share(separator: &str, spilled: u64) -> String {
+    match spilled {
+        0 => String::new(),
+        bytes => format!("{separator}{} spilled", HumanBytes(bytes)),
+    }
+}
+
 fn rate(count: u64, start: Instant) -> u64 {
     let millis = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
     count.saturating_mul(1000) / millis.max(1)
@@ -160,6 +171,12 @@ mod tests {
         );
         assert!(line.ends_with("3 minutes left"), "{line}");
         assert!(!line.bytes().any(|byte| byte.is_ascii_control()));
+    }
+
+    #[test]
+    fn says_what_is_spilled_only_if_something_is() {
+        assert_eq!(share(", ", 0), "");
+        assert_eq!(share(", ", 3 << 29), ", 1.50 GiB spilled");
     }
 
     #[test]

@@ -147,15 +147,15 @@ impl Summary {
         };
     }
 
-    /// States speed, from what was read since `start`, and memory.
-    pub fn set_cost(&mut self, start: std::time::Instant, peak_anonymous: u64) {
+    /// States speed, from what was read since `start`, and what it took.
+    pub fn set_cost(&mut self, start: std::time::Instant, memory: Memory) {
         let seconds = start.elapsed().as_secs_f64();
         self.throughput = Throughput {
             seconds: (seconds * 1000.0).round() / 1000.0,
             bytes_per_second: per_second(self.bytes.read, seconds),
             records_per_second: per_second(self.counts.records, seconds),
         };
-        self.memory.peak_anonymous = peak_anonymous;
+        self.memory = memory;
     }
 
     /// States an output that is whole.

@@ -2,6 +2,7 @@
 //!
 //! The thread that touched the missing page can never go on, and its stack cannot be unwound. So the handler wakes
 //! a thread that was made for this, and then sleeps for good; that thread names the file and ends the process.
+//! The same thread ends the run when the spill file has no room: an allocator can return no error.
 //! `signal-hook` would call the handler of Rust's runtime first, which restores the default action: a second thread
 //! that faults at the same moment would kill the process before the first one's message is out.
 #![expect(
@@ -23,6 +24,12 @@ pub(super) const CHANGED: &str =
 
 /// Where the handler writes one byte; -1 before [`watch`].
 static WAKE: AtomicI32 = AtomicI32::new(-1);
+
+/// Why the spill file got no more room, as an error number of the system; 0 while it has some.
+static NO_ROOM: AtomicI32 = AtomicI32::new(0);
+
+/// Where the spill file stands.
+static ROOM: Mutex<Option<PathBuf>> = Mutex::new(None);
 
 /// The files that are mapped now, and their lengths.
 static MAPPED: Mutex<Vec<(PathBuf, u64)>> = Mutex::new(Vec::new());
@@ -70,6 +77,19 @@ extern "C" fn sleep_for_good(_signal: libc::c_int) {
     }
 }
 
+/// Notes where the spill file stands.
+pub(super) fn expect_room_in(folder: &Path) {
+    *ROOM.lock().unwrap_or_else(PoisonError::into_inner) = Some(folder.to_owned());
+}
+
+/// Ends the run because the system refused more room with `error`; returns only where nothing watches.
+pub(super) fn end_for_want_of_room(error: i32) {
+    NO_ROOM.store(error, Ordering::SeqCst);
+    if WAKE.load(Ordering::SeqCst) >= 0 {
+        sleep_for_good(libc::SIGBUS);
+    }
+}
+
 /// Notes that `path` is mapped.
 pub(super) fn expect_bytes(path: &Path, bytes: u64) {
     mapped().push((path.to_owned(), bytes));
@@ -89,6 +109,12 @@ fn mapped() -> std::sync::MutexGuard<'static, Vec<(PathBuf, u64)>> {
 
 /// A fault without a file that became shorter is a disk that cannot be read.
 fn what_happened() -> Error {
+    let no_room = NO_ROOM.load(Ordering::SeqCst);
+    let room = ROOM.lock().unwrap_or_else(PoisonError::into_inner).take();
+    if let Some(folder) = room.filter(|_| no_room != 0) {
+        let source = std::io::Error::from_raw_os_error(no_room);
+        return Error::io("spill to", &folder, source);
+    }
     let is_short = |(path, bytes): &&(PathBuf, u64)| {
         std::fs::metadata(path).map_or(true, |metadata| metadata.len() < *bytes)
     };

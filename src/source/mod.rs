@@ -9,6 +9,7 @@ mod map;
 mod members;
 mod plain;
 mod sniff;
+pub mod spill;
 mod zstd;
 
 use std::io;

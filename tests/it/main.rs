@@ -21,6 +21,7 @@ mod groups;
 mod indexes;
 mod keysets;
 mod laws;
+mod memory;
 mod mutations;
 mod naive;
 mod naive_bets;

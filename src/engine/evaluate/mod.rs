@@ -86,6 +86,7 @@ pub fn run(job: &Evaluation) -> Result<Outcome> {
     let policy = load(&job.policy)?;
     let questions = Questions::of(policy.clone(), load(&job.against)?, &job.rules)?;
     fault::watch(|error| report::end_with(&error))?;
+    job.reading.memory.bound(&job.reading)?;
     in_pool(&job.reading, || {
         let inputs = plan::inputs(&job.reading.inputs);
         report::refuse_overwriting(
@@ -122,7 +123,7 @@ pub fn run(job: &Evaluation) -> Result<Outcome> {
         let mut outputs = tables.write(&listing, &mut summary)?;
         let evaluated = listing.evaluated(job);
         summary.evaluation = evaluated.figures();
-        summary.set_cost(start, report::peak_anonymous());
+        summary.set_cost(start, report::Memory::taken());
         for target in &job.outputs.summaries {
             outputs.push(summary.write(target)?);
         }
