@@ -127,6 +127,7 @@ pub fn by_key(urls: &[Url]) -> Vec<UrlId> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::evaluate::Skeleton;
 
     fn key(key: u64) -> ComparisonKey {
         ComparisonKey { key, check: 0 }
@@ -139,7 +140,7 @@ mod tests {
                 domain: 0,
                 host: 0,
                 resource: 0,
-                is_in_half_b: false,
+                skeleton: Skeleton::default(),
             })
             .collect()
     }

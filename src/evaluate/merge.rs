@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::classes::Classes;
+use super::halves::Half;
 use super::interval::Cluster;
 use super::noise::{distance, nearest};
 use super::pair::Verdict;
@@ -142,7 +143,7 @@ impl Merges {
         let verdict = table.verdict(url, keeper);
         let is_sound = table.witness(url).is_sound() && table.witness(keeper).is_sound();
         let is_stable = table.are_stable(url, keeper);
-        let is_half_b = table.url(url).is_in_half_b;
+        let is_half_b = table.url(url).skeleton.half() == Some(Half::B);
         let counts = self.by_domain.entry(table.url(keeper).domain).or_default();
         counts.merged += 1;
         match verdict {

@@ -3,6 +3,7 @@
 use hashbrown::HashMap;
 
 use super::boilerplate;
+use super::halves::Skeleton;
 use super::noise::Noise;
 use super::rows::{all_runs, captures, distinct_digests, own_runs};
 use super::run::{Instant, Run, Runs, Span, Token, Window};
@@ -22,8 +23,8 @@ pub struct Url {
     pub host: u32,
     /// Equal for URLs of a host that are related: path and query without tracking and session names.
     pub resource: u64,
-    /// In the half of the URLs (by path skeleton) that learned rules are measured on.
-    pub is_in_half_b: bool,
+    /// What no rule changes of it.
+    pub skeleton: Skeleton,
 }
 
 /// Kinds of digest that can be compared: one bit for each algorithm, over the payload and over the decoded payload.

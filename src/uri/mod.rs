@@ -25,7 +25,7 @@ pub use bridge::bridges;
 pub use normalizer::{Masks, Normalized, Normalizer};
 pub use reference::resolve;
 pub use screen::bets_possible;
-pub use skeleton::skeleton_hash;
+pub use skeleton::Skeletons;
 pub use trace::{Step, components, trace};
 
 use parts::Parts;

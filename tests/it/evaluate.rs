@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use crawl_dedupe::evaluate::{
-    Classes, Content, Fired, Lanes, Limits, Outcome, Question, Settings, Sighting, Table, Url,
-    Window, by_key, evaluate,
+    Classes, Content, Fired, Lanes, Limits, Outcome, Question, Settings, Sighting, Skeleton, Table,
+    Url, Window, by_key, evaluate,
 };
 use crawl_dedupe::key::ComparisonKey;
 use statrs::function::beta::beta_reg;
@@ -322,7 +322,7 @@ impl Random {
             domain,
             host: domain * 2 + self.below(2),
             resource: u64::from(self.below(6)),
-            is_in_half_b: false,
+            skeleton: Skeleton::default(),
         }
     }
 

@@ -34,5 +34,6 @@ mod readme;
 mod report;
 mod segments;
 mod shared;
+mod skeletons;
 mod uri;
 mod vectors;

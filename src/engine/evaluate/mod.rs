@@ -144,7 +144,7 @@ pub(super) struct Measured {
 }
 
 fn measure(job: &Evaluation, questions: &Questions, basis: Basis<'_>) -> Measured {
-    let seen = Seen::of(basis);
+    let seen = Seen::of(basis, &questions.skeletons());
     let asked = questions.classes(&seen, basis.catalog);
     let window = Window::new(job.within.saturating_mul(1_000_000));
     let table = Table::new(

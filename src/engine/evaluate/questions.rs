@@ -9,7 +9,8 @@ use crate::evaluate::{Classes, Fired, Question, UrlId, by_key};
 use crate::key::{ComparisonKey, Keyer};
 use crate::policy::plan::{Base, Bets, Plan};
 use crate::policy::{Policy, Rule, RuleSet, Tier};
-use crate::{Error, Result, uri};
+use crate::uri::{self, Skeletons};
+use crate::{Error, Result};
 
 /// URLs that one thread keys at a time.
 const BLOCK_URLS: usize = 1 << 14;
@@ -116,6 +117,17 @@ impl Questions {
                 ..of(&row.policy).clone()
             })
             .collect()
+    }
+
+    /// For all policies that are asked for.
+    pub(super) fn skeletons(&self) -> Skeletons {
+        let plans = self.policies().into_iter().map(Policy::plan);
+        let bets = plans.flat_map(|plan| {
+            let origins = plan.origins.iter().map(|origin| &origin.bets);
+            origins.chain([&plan.bets])
+        });
+        let names: Vec<Vec<u8>> = bets.flat_map(|bets| bets.index_files.iter()).collect();
+        Skeletons::new(names.iter().map(Vec::as_slice))
     }
 
     /// All policies that make keys, each once.

@@ -10,11 +10,11 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::contents::Contents;
 use crate::capture::{Completeness, RecordType, Timestamp};
 use crate::catalog::{Catalog, RowFlags, RowId};
-use crate::evaluate::{Sighting, Url, UrlId};
+use crate::evaluate::{Sighting, Skeleton, Url, UrlId};
 use crate::group::{End, Ends};
 use crate::key::{ComparisonKey, Keyer, Kind};
 use crate::policy::Policy;
-use crate::uri;
+use crate::uri::{self, Skeletons};
 
 /// What the evaluation is about.
 #[derive(Debug, Default)]
@@ -65,7 +65,7 @@ pub(super) struct Basis<'a> {
 impl Seen {
     /// All URLs with a capture that counts.
     #[must_use]
-    pub(super) fn of(basis: Basis<'_>) -> Self {
+    pub(super) fn of(basis: Basis<'_>, skeletons: &Skeletons) -> Self {
         let mut usable = basis.usable();
         // By URL, and of a URL the best first.
         usable.par_sort_unstable_by(|a, b| a.key.cmp(&b.key).then_with(|| basis.order(a, b)));
@@ -103,13 +103,14 @@ impl Seen {
             earliest[index[&usable.key] as usize].get_or_insert(usable.row);
         }
         let keepers: Vec<RowId> = best.iter().map(|best| best.row).collect();
-        let places = basis.places(&keepers);
+        let earliest: Vec<RowId> = earliest.into_iter().flatten().collect();
+        let places = basis.places(&keepers, &earliest, skeletons);
         let (urls, domains) = name_places(&best, &places, basis);
         Self {
             urls,
             sightings,
             rows: usable.iter().map(|usable| usable.row).collect(),
-            earliest: earliest.into_iter().flatten().collect(),
+            earliest,
             keepers,
             domains,
             has_redirects: basis
@@ -212,13 +213,16 @@ impl Basis<'_> {
     }
 
     /// Host, domain and path of each URL, hashed; by its best row.
-    fn places(self, keepers: &[RowId]) -> Vec<Place> {
+    fn places(self, keepers: &[RowId], earliest: &[RowId], skeletons: &Skeletons) -> Vec<Place> {
         keepers
             .par_iter()
+            .zip(earliest)
             .map_init(
                 || (Keyer::new(self.base), Vec::new()),
-                |(keyer, form), row| {
+                |(keyer, form), (row, earliest)| {
                     let keyed = keyer.key(self.catalog.target_uri(*row));
+                    // Parity policies read the URL of the earliest capture.
+                    let target_uri = self.catalog.target_uri(*earliest);
                     let host = uri::host_of(keyed.text);
                     let domain = uri::registrable_domain(host);
                     uri::unrelated_form(keyed.text, form);
@@ -226,7 +230,7 @@ impl Basis<'_> {
                         host: xxh3_64(host),
                         domain: xxh3_64(domain),
                         resource: xxh3_64(form),
-                        is_in_half_b: uri::skeleton_hash(keyed.text) & 1 == 1,
+                        skeleton: Skeleton::new(skeletons.hash(target_uri, keyed.text)),
                     }
                 },
             )
@@ -247,7 +251,7 @@ struct Place {
     host: u64,
     domain: u64,
     resource: u64,
-    is_in_half_b: bool,
+    skeleton: Skeleton,
 }
 
 /// Numbers domains by name and hosts as they come.
@@ -277,7 +281,7 @@ fn name_places(best: &[Usable], places: &[Place], basis: Basis<'_>) -> (Vec<Url>
                 domain: domains[&place.domain],
                 host: *hosts.entry(place.host).or_insert(next),
                 resource: place.resource,
-                is_in_half_b: place.is_in_half_b,
+                skeleton: place.skeleton,
             }
         })
         .collect();
