@@ -9,6 +9,7 @@ use super::noise::{distance, nearest};
 use super::pair::Verdict;
 use super::run::Run;
 use super::table::{CaptureRow, Digest, Table, UrlId};
+use super::verdict::passes;
 use crate::key::ComparisonKey;
 
 /// Merges of one domain: that of the keeper.
@@ -127,6 +128,21 @@ impl Merges {
                 decidable: counts.decidable,
             })
             .collect()
+    }
+
+    /// Wrong merges of pages with equal text but for digits, where not both URLs are stable.
+    #[must_use]
+    pub fn n_wrong_near(&self) -> u64 {
+        let near = |merge: &&WrongMerge| merge.is_near && !merge.is_stable;
+        self.wrong.iter().filter(near).count() as u64
+    }
+
+    /// Domains where the rule alone has the evidence it needs.
+    pub fn passing_domains(&self) -> impl Iterator<Item = u32> {
+        self.by_domain
+            .iter()
+            .filter(|(_, counts)| passes(counts))
+            .map(|(domain, _)| *domain)
     }
 
     /// The domain with most wrong merges, of equals the first.

@@ -39,7 +39,7 @@ pub use outcome::Outcome;
 pub use pair::Verdict;
 pub use run::{Instant, Window};
 pub use table::{Content, Lanes, Sighting, Table, Url, UrlId};
-pub use verdict::{Advice, Thresholds};
+pub use verdict::{Advice, DOMAINS_MIN, HOST_MERGES_MIN, Lack, Thresholds};
 
 use rayon::prelude::*;
 

@@ -4,7 +4,7 @@ use super::floor::Floor;
 use super::interval::{Precision, binomial_tail, discoveries};
 use super::loss::Loss;
 use super::merge::{MergeCounts, Merges};
-use super::verdict::{Advice, DOMAINS_MIN};
+use super::verdict::{Advice, DOMAINS_MIN, Lack, Thresholds};
 
 /// False discovery rate of flagged hosts.
 const DISCOVERY_RATE: f64 = 0.05;
@@ -100,6 +100,12 @@ impl Outcome {
     pub fn recall(&self) -> Option<f64> {
         let all = self.pairs_right + self.pairs_missed;
         (all > 0).then(|| self.pairs_right as f64 / all as f64)
+    }
+
+    /// What stands against adopting it.
+    #[must_use]
+    pub fn lacks(&self, thresholds: &Thresholds) -> Vec<Lack> {
+        Lack::of(&self.merges, &self.precision, thresholds)
     }
 
     /// The domains with their counts, and whether the rule is worse there than is allowed.

@@ -4,9 +4,9 @@ use super::interval::Precision;
 use super::merge::{MergeCounts, Merges};
 
 /// Domains that an interval needs to be believed.
-pub(super) const DOMAINS_MIN: usize = 30;
+pub const DOMAINS_MIN: usize = 30;
 /// Decidable merges of a host in half B that a rule for this host alone needs.
-const HOST_MERGES_MIN: u64 = 300;
+pub const HOST_MERGES_MIN: u64 = 300;
 
 /// What `--min-precision` and `--min-pairs` ask for.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -54,15 +54,11 @@ impl Advice {
     /// The first that applies.
     #[must_use]
     pub fn of(merges: &Merges, precision: &Precision, thresholds: &Thresholds) -> Self {
-        let total = merges.total();
-        let (low, high) = precision.interval.unzip();
-        if low.is_some_and(|low| low >= thresholds.precision_min)
-            && total.decidable >= thresholds.decidable_min
-            && merges.clusters().len() >= DOMAINS_MIN
-            && total.decidable * 2 >= total.merged
-        {
+        let high = precision.interval.map(|(_, high)| high);
+        if Lack::of(merges, precision, thresholds).is_empty() {
             Self::Adopt
-        } else if high.is_some_and(|high| high < thresholds.precision_min) && total.wrong_stable > 0
+        } else if high.is_some_and(|high| high < thresholds.precision_min)
+            && merges.total().wrong_stable > 0
         {
             Self::Reject
         } else if merges.by_domain.values().any(passes) {
@@ -73,6 +69,46 @@ impl Advice {
     }
 }
 
-fn passes(host: &MergeCounts) -> bool {
+/// What a rule lacks to be adopted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lack {
+    /// The lower end of its interval is too low, or there is none.
+    Precision,
+    /// Too few decidable merges.
+    Decidable,
+    /// Too few domains with one.
+    Domains,
+    /// Too few of its merges are decidable.
+    Share,
+    /// It is worse than is allowed, but no wrong merge is of two stable URLs: it cannot be rejected either.
+    HardEvidence,
+}
+
+impl Lack {
+    /// Everything that stands against adopting the rule; nothing where the advice is to adopt it.
+    #[must_use]
+    pub fn of(merges: &Merges, precision: &Precision, thresholds: &Thresholds) -> Vec<Self> {
+        let total = merges.total();
+        let (low, high) = precision.interval.unzip();
+        let is_worse = high.is_some_and(|high| high < thresholds.precision_min);
+        [
+            (
+                low.is_none_or(|low| low < thresholds.precision_min),
+                Self::Precision,
+            ),
+            (total.decidable < thresholds.decidable_min, Self::Decidable),
+            (merges.clusters().len() < DOMAINS_MIN, Self::Domains),
+            (total.decidable * 2 < total.merged, Self::Share),
+            (is_worse && total.wrong_stable == 0, Self::HardEvidence),
+        ]
+        .into_iter()
+        .filter_map(|(is_lacking, lack)| is_lacking.then_some(lack))
+        .collect()
+    }
+}
+
+/// Whether a rule for this host alone has the evidence it needs.
+#[must_use]
+pub(super) fn passes(host: &MergeCounts) -> bool {
     host.decidable_half_b >= HOST_MERGES_MIN && host.wrong_half_b == 0
 }
