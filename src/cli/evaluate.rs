@@ -15,7 +15,8 @@ use crate::{Result, group};
 #[command(after_help = "\
 Examples:
   dedupe evaluate --in crawl.warc.gz --report rules.csv
-  dedupe evaluate --in crawl.warc.gz --policy mine.toml --report rules.csv --pairs wrong.csv --max-loss 0.1%")]
+  dedupe evaluate --in crawl.warc.gz --policy mine.toml --report rules.csv --pairs wrong.csv --max-loss 0.1%
+  dedupe evaluate --in crawl.warc.gz --html report.html")]
 pub(super) struct Args {
     #[command(flatten)]
     reading: ReadingArgs,
@@ -81,6 +82,10 @@ struct Output {
     #[arg(long, value_name = "FILE")]
     hosts: Option<PathBuf>,
 
+    /// All of it as one page for people: what to adopt, what to reject, and why
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+
     #[command(flatten)]
     summary: SummaryArgs,
 }
@@ -122,10 +127,16 @@ impl Output {
             report: target(self.report),
             pairs: target(self.pairs),
             hosts: target(self.hosts),
+            html: target(self.html),
             summaries: self.summary.targets(),
         };
-        let tables = [&outputs.report, &outputs.pairs, &outputs.hosts];
-        let all = tables.into_iter().flatten().chain(&outputs.summaries);
+        let files = [
+            &outputs.report,
+            &outputs.pairs,
+            &outputs.hosts,
+            &outputs.html,
+        ];
+        let all = files.into_iter().flatten().chain(&outputs.summaries);
         refuse_two_on_stdout(all)?;
         Ok(outputs)
     }

@@ -92,6 +92,12 @@ impl Summary {
         }
     }
 
+    /// Name and version of the tool.
+    #[must_use]
+    pub fn tool(&self) -> &'static str {
+        self.tool
+    }
+
     /// Takes over what grouping counted.
     pub fn set_groups(&mut self, found: &group::Counts) {
         let conflicts = |conflict: Conflict| found.by_conflict[conflict as usize];

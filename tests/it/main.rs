@@ -12,6 +12,7 @@ mod ends_twin;
 mod evaluate;
 mod evaluate_command;
 mod evaluate_naive;
+mod evaluate_page;
 mod expect;
 mod faults;
 mod generated;

@@ -14,8 +14,8 @@ use crate::key::Keyer;
 use crate::policy::plan::{Base, Plan};
 use crate::policy::{Policy, RuleSet};
 use crate::report::{
-    Evaluated, Finished, HostRow, HostTable, RuleRow, RuleTable, Summary, WrongPair, WrongSide,
-    WrongTable,
+    Evaluated, Finished, HostRow, HostTable, Output, RuleRow, RuleTable, Summary, WrongPair,
+    WrongSide, WrongTable,
 };
 
 /// Classes whose merges one thread explains at a time.
@@ -38,6 +38,7 @@ pub(super) struct Tables {
     rules: Option<RuleTable>,
     pairs: Option<WrongTable>,
     hosts: Option<HostTable>,
+    html: Option<Output>,
 }
 
 impl Tables {
@@ -46,6 +47,7 @@ impl Tables {
             rules: outputs.report.as_ref().map(RuleTable::create).transpose()?,
             pairs: outputs.pairs.as_ref().map(WrongTable::create).transpose()?,
             hosts: outputs.hosts.as_ref().map(HostTable::create).transpose()?,
+            html: outputs.html.as_ref().map(Output::create).transpose()?,
         })
     }
 
@@ -53,6 +55,7 @@ impl Tables {
     pub(super) fn write(
         self,
         listing: &Listing<'_>,
+        evaluated: &Evaluated<'_>,
         summary: &mut Summary,
     ) -> Result<Vec<Finished>> {
         let mut finished = Vec::new();
@@ -68,6 +71,10 @@ impl Tables {
             listing.write_hosts(&mut table)?;
             finished.push(table.finish()?);
         }
+        if let Some(mut output) = self.html {
+            let n_rows = listing.page(evaluated, summary).write(&mut output)?;
+            finished.push((output.finish()?, n_rows));
+        }
         for (output, rows) in &finished {
             summary.add_output(output, *rows);
         }
@@ -76,7 +83,7 @@ impl Tables {
 }
 
 impl<'a> Listing<'a> {
-    fn rows(&self) -> impl Iterator<Item = (&'a Asked, &'a Outcome)> + use<'a> {
+    pub(super) fn rows(&self) -> impl Iterator<Item = (&'a Asked, &'a Outcome)> + use<'a> {
         self.questions
             .rows
             .iter()
@@ -134,7 +141,7 @@ impl<'a> Listing<'a> {
         Ok(())
     }
 
-    fn wrong_pairs(
+    pub(super) fn wrong_pairs(
         &self,
         asked: &'a Asked,
         merges: &[(Vec<u8>, &WrongMerge)],
@@ -209,13 +216,13 @@ impl<'a> Listing<'a> {
     }
 
     /// The base form of a URL.
-    fn form(&self, url: UrlId) -> Vec<u8> {
+    pub(super) fn form(&self, url: UrlId) -> Vec<u8> {
         let row = self.measured.seen.keepers[url as usize];
         let uri = self.basis.catalog.target_uri(row);
         Keyer::new(self.basis.base).key(uri).text.to_vec()
     }
 
-    fn domain(&self, domain: u32) -> &'a [u8] {
+    pub(super) fn domain(&self, domain: u32) -> &'a [u8] {
         &self.measured.seen.domains[domain as usize]
     }
 

@@ -3,6 +3,7 @@
 
 mod contents;
 mod listing;
+mod page;
 mod questions;
 mod reasons;
 mod sightings;
@@ -62,13 +63,15 @@ pub struct Outputs {
     pub pairs: Option<Target>,
     /// A row for each rule and domain.
     pub hosts: Option<Target>,
+    /// The page for people.
+    pub html: Option<Target>,
     /// The summary.
     pub summaries: Vec<Target>,
 }
 
 impl Outputs {
     fn targets(&self) -> Vec<&Target> {
-        [&self.report, &self.pairs, &self.hosts]
+        [&self.report, &self.pairs, &self.hosts, &self.html]
             .into_iter()
             .flatten()
             .chain(&self.summaries)
@@ -120,8 +123,8 @@ pub fn run(job: &Evaluation) -> Result<Outcome> {
         let mut summary = Summary::new(job.command.clone(), policy.as_ref().unwrap_or(&safe).id());
         summary.set_thresholds(&job.thresholds, figures::digests_name(job.reading.digests));
         archive.describe(&mut summary);
-        let mut outputs = tables.write(&listing, &mut summary)?;
         let evaluated = listing.evaluated(job);
+        let mut outputs = tables.write(&listing, &evaluated, &mut summary)?;
         summary.evaluation = evaluated.figures();
         summary.set_cost(start, report::Memory::taken());
         for target in &job.outputs.summaries {

@@ -1,0 +1,261 @@
+//! What each rule saves against what it loses.
+
+use maud::{Markup, html};
+
+use super::labels::{self, Frame, HEIGHT, Named};
+use super::number::{count, share};
+use super::scale::Scale;
+use super::{Entries, Entry, Page, Subject, words};
+
+/// Points in one chart; more could not be told apart.
+const POINTS_MAX: usize = 40;
+
+/// Sizes of a drawing.
+struct Drawing {
+    class: &'static str,
+    width: f64,
+    height: f64,
+    /// Room for the numbers at the left.
+    margin: f64,
+    /// Names of rules, or only their numbers.
+    has_names: bool,
+}
+
+/// For wide windows and for paper.
+const WIDE: Drawing = Drawing {
+    class: "wide",
+    width: 1000.0,
+    height: 520.0,
+    margin: 84.0,
+    has_names: true,
+};
+/// For narrow windows, where it is not made smaller.
+const NARROW: Drawing = Drawing {
+    class: "narrow",
+    width: 350.0,
+    height: 400.0,
+    margin: 66.0,
+    has_names: false,
+};
+/// Room below, for the numbers and the title of the axis.
+const FOOT: f64 = 56.0;
+/// Room above, for the title of the other axis.
+const HEAD: f64 = 34.0;
+/// Between the place of no loss and the start of the axis.
+const NONE_WIDTH: f64 = 90.0;
+/// From the middle of one number below the axis to that of the next.
+const TICK_WIDTH: f64 = 58.0;
+/// Width of a character of a name.
+const CHARACTER: f64 = 7.4;
+
+/// A rule on the chart.
+struct Point<'a> {
+    entry: &'a Entry<'a>,
+    saved: f64,
+    lost: f64,
+    interval: (f64, f64),
+}
+
+#[must_use]
+pub(super) fn section(page: &Page<'_>, entries: &Entries<'_>) -> Markup {
+    let all = points(entries);
+    let shown = &all[..all.len().min(POINTS_MAX)];
+    html! {
+        @if !shown.is_empty() {
+            section {
+                h2 { "What each saves, and what it loses" }
+                p {
+                    "The higher, the more URLs need no longer be kept; the further left, the fewer pages are lost. Lines are 95\u{a0}% intervals for other archives like this one. "
+                    "Both axes grow by factors of ten."
+                    @if all.len() > shown.len() { " Shown are " (count(shown.len() as u64)) " of " (count(all.len() as u64)) "." }
+                }
+                figure {
+                    (draw(&WIDE, page, shown))
+                    (draw(&NARROW, page, shown))
+                    figcaption {
+                        ul.key {
+                            @for advice in ["adopt", "some", "reject", "open"] {
+                                li { svg.swatch width="16" height="16" viewBox="-8 -8 16 16" aria-hidden="true" { (mark(advice)) } (name_of(advice)) }
+                            }
+                        }
+                        ol.numbers { @for point in shown { li value=(point.entry.number) { code { (point.entry.name) } } } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn points<'a>(entries: &'a Entries<'a>) -> Vec<Point<'a>> {
+    let policies = entries
+        .policies
+        .iter()
+        .filter(|entry| entry.row.subject == Subject::Policy);
+    policies
+        .chain(&entries.rules)
+        .filter(|entry| entry.outcome.merges.total().merged > 0)
+        .map(|entry| {
+            let outcome = entry.outcome;
+            let lost = outcome.loss_rate().unwrap_or(0.0);
+            let contents = outcome.contents.max(1) as f64;
+            let interval = outcome.loss_interval.map_or((lost, lost), |(low, high)| {
+                (low / contents, high / contents)
+            });
+            Point {
+                entry,
+                saved: outcome.reduction().unwrap_or(0.0),
+                lost,
+                interval,
+            }
+        })
+        .collect()
+}
+
+fn draw(drawing: &Drawing, page: &Page<'_>, points: &[Point<'_>]) -> Markup {
+    let bounds = Frame {
+        left: drawing.margin,
+        top: HEAD,
+        right: drawing.width - 12.0,
+        bottom: drawing.height - FOOT,
+    };
+    let start = bounds.left + NONE_WIDTH;
+    let lost = points
+        .iter()
+        .flat_map(|point| [point.lost, point.interval.0, point.interval.1]);
+    let x = Scale::of(
+        lost.chain(page.evaluated.loss_max),
+        (start, bounds.right - 14.0),
+        bounds.left + NONE_WIDTH / 2.0,
+    );
+    let saved = points.iter().map(|point| point.saved);
+    let y = Scale::of(
+        saved,
+        (bounds.bottom - 14.0, bounds.top + 14.0),
+        bounds.bottom,
+    );
+    let named: Vec<Named> = points
+        .iter()
+        .map(|point| Named {
+            x: x.place(point.lost),
+            y: y.place(point.saved),
+            line: (x.place(point.interval.0), x.place(point.interval.1)),
+            width: label(drawing, point).chars().count() as f64 * CHARACTER + 4.0,
+        })
+        .collect();
+    let frames = labels::place(&named, &bounds);
+    html! {
+        svg class={ "chart " (drawing.class) } viewBox={ "0 0 " (drawing.width) " " (drawing.height) } role="img" aria-label="Share of URLs saved against share of page contents lost, a point for each rule; the table above has the same figures" {
+            rect.plane x=(bounds.left) y=(bounds.top) width=(bounds.right - bounds.left) height=(bounds.bottom - bounds.top) {}
+            (axes(&bounds, x, y))
+            @if let Some(max) = page.evaluated.loss_max {
+                line.cap x1=(place(x.place(max))) x2=(place(x.place(max))) y1=(bounds.top) y2=(bounds.bottom) {}
+                text.tick x=(place(x.place(max) + 4.0)) y=(bounds.bottom - 6.0) { "limit" }
+            }
+            @for (named, point) in named.iter().zip(points) { (interval(named, words::class(point.entry.outcome.advice))) }
+            @for ((named, point), frame) in named.iter().zip(points).zip(&frames) {
+                @if let Some(frame) = frame { (name(named, frame, &label(drawing, point))) }
+                g transform={ "translate(" (place(named.x)) " " (place(named.y)) ")" } {
+                    title { (point.entry.name) ": saves " (share(point.saved)) " of URLs, loses " (share(point.lost)) " of page contents" }
+                    (mark(words::class(point.entry.outcome.advice)))
+                }
+            }
+        }
+    }
+}
+
+fn label(drawing: &Drawing, point: &Point<'_>) -> String {
+    if drawing.has_names {
+        point.entry.name.to_owned()
+    } else {
+        point.entry.number.to_string()
+    }
+}
+
+fn axes(bounds: &Frame, x: Scale, y: Scale) -> Markup {
+    let none = x.place(0.0);
+    let foot = bounds.bottom;
+    html! {
+        text.title x=(4) y=(16) { "URLs saved" }
+        text.title.end x=(bounds.right) y=(foot + 46.0) { "page contents lost \u{2192}" }
+        @for share_of_all in y.ticks() {
+            @let at = place(y.place(share_of_all));
+            line.grid x1=(bounds.left) x2=(bounds.right) y1=(at) y2=(at) {}
+            text.tick.end x=(bounds.left - 8.0) y=(place(y.place(share_of_all) + 4.0)) { (share(share_of_all)) }
+        }
+        line.grid x1=(place(none)) x2=(place(none)) y1=(bounds.top) y2=(foot) {}
+        text.tick.middle x=(place(none)) y=(foot + 20.0) { "none" }
+        line.gap x1=(place(none + NONE_WIDTH / 4.0)) x2=(place(none + NONE_WIDTH / 4.0)) y1=(bounds.top) y2=(foot) {}
+        @for (at, text) in spaced(x) {
+            line.grid x1=(place(at)) x2=(place(at)) y1=(bounds.top) y2=(foot) {}
+            text.tick.middle x=(place(at)) y=(foot + 20.0) { (text) }
+        }
+    }
+}
+
+/// Marks of the lower axis, with numbers where these have room.
+fn spaced(x: Scale) -> Vec<(f64, String)> {
+    let mut last = f64::NEG_INFINITY;
+    x.ticks()
+        .into_iter()
+        .map(|share_of_all| {
+            let at = x.place(share_of_all);
+            let has_room = at - last >= TICK_WIDTH;
+            last = if has_room { at } else { last };
+            (
+                at,
+                if has_room {
+                    share(share_of_all)
+                } else {
+                    String::new()
+                },
+            )
+        })
+        .collect()
+}
+
+fn interval(named: &Named, class: &str) -> Markup {
+    let (low, high) = named.line;
+    html! {
+        @if high - low > 1.0 {
+            g class={ "interval " (class) } {
+                line x1=(place(low)) x2=(place(high)) y1=(place(named.y)) y2=(place(named.y)) {}
+                @for end in [low, high] { line x1=(place(end)) x2=(place(end)) y1=(place(named.y - 4.0)) y2=(place(named.y + 4.0)) {} }
+            }
+        }
+    }
+}
+
+fn name(named: &Named, frame: &Frame, text: &str) -> Markup {
+    let (x, y) = frame.nearest(named.x, named.y);
+    let is_far = (x - named.x).hypot(y - named.y) > 16.0;
+    html! {
+        @if is_far { line.leader x1=(place(named.x)) y1=(place(named.y)) x2=(place(x)) y2=(place(y)) {} }
+        text.name.middle x=(place(f64::midpoint(frame.left, frame.right))) y=(place(frame.top + HEIGHT - 3.5)) { (text) }
+    }
+}
+
+/// The sign of an advice, told by its shape too.
+fn mark(advice: &str) -> Markup {
+    html! {
+        @match advice {
+            "adopt" => circle.mark.adopt r="6.5" {},
+            "some" => path.mark.some d="M0 -7.5 7.5 0 0 7.5 -7.5 0Z" {},
+            "reject" => path.mark.reject d="M-5.5 -5.5 5.5 5.5M-5.5 5.5 5.5 -5.5" {},
+            _ => circle.mark.open r="5.5" {},
+        }
+    }
+}
+
+fn name_of(advice: &str) -> &'static str {
+    match advice {
+        "adopt" => "adopt",
+        "some" => "some sites only",
+        "reject" => "reject",
+        _ => "open",
+    }
+}
+
+/// A place in a drawing, to a tenth.
+fn place(at: f64) -> String {
+    format!("{at:.1}")
+}

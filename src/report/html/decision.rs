@@ -1,0 +1,217 @@
+//! The answer first: what to adopt, what to reject, what is open, and why.
+
+use maud::{Markup, html};
+
+use super::number::{count, counted, share};
+use super::{Entries, Entry, Page, Subject, meaning, words};
+use crate::evaluate::{Advice, Outcome};
+use crate::policy::Rule;
+
+/// Rules that the headline names before it counts the others.
+const NAMED_MAX: usize = 3;
+/// Open rules that are not folded.
+const OPEN_MAX: usize = 6;
+const ADVICES: [Advice; 4] = [
+    Advice::Adopt,
+    Advice::AdoptPerHost,
+    Advice::Reject,
+    Advice::NotEnoughEvidence,
+];
+
+#[must_use]
+pub(super) fn section(page: &Page<'_>, entries: &Entries<'_>) -> Markup {
+    html! {
+        header {
+            p.kicker { "What URL rules would cost \u{00b7} measured by " (page.summary.tool()) }
+            h1 { (headline(entries)) }
+            p.lead { (basis(page)) }
+            @if let Some(max) = page.evaluated.loss_max { (limit(page, max)) }
+        }
+        section.decision aria-label="Advice on each rule" {
+            @for entry in policies(entries) { (policy(page, entry)) }
+            @for advice in ADVICES { (group(page, entries, advice)) }
+            @if !entries.idle.is_empty() { (idle(&entries.idle)) }
+            (explanation())
+        }
+    }
+}
+
+fn policies<'a>(entries: &'a Entries<'a>) -> impl Iterator<Item = &'a Entry<'a>> {
+    entries
+        .policies
+        .iter()
+        .filter(|entry| entry.row.subject == Subject::Policy)
+}
+
+/// `Adopt a and b. Reject c. 3 rules are open.`
+fn headline(entries: &Entries<'_>) -> Markup {
+    let adopts_none = of(entries, Advice::Adopt).next().is_none() && entries.policies.is_empty();
+    html! {
+        @for entry in policies(entries) {
+            @let name = html! { code { (entry.name) } };
+            @match entry.outcome.advice {
+                Advice::Adopt => { "Adopt the policy " (name) ". " }
+                Advice::AdoptPerHost => { "Adopt the policy " (name) " on some sites only. " }
+                Advice::Reject => { "Reject the policy " (name) ". " }
+                Advice::NotEnoughEvidence => { "Do not adopt the policy " (name) " yet. " }
+            }
+        }
+        @if adopts_none { "Adopt none of these rules yet. " }
+        @for advice in ADVICES { (sentence(advice, &of(entries, advice).collect::<Vec<_>>())) }
+    }
+}
+
+fn sentence(advice: Advice, entries: &[&Entry<'_>]) -> Markup {
+    html! {
+        @match (advice, entries) {
+            (_, []) => {}
+            (Advice::Adopt, _) => { "Adopt " (listed(entries)) ". " }
+            (Advice::AdoptPerHost, _) => { "Adopt " (listed(entries)) " on some sites only. " }
+            (Advice::Reject, _) => { "Reject " (listed(entries)) ". " }
+            (Advice::NotEnoughEvidence, [one]) => { code { (one.name) } " is open." }
+            (Advice::NotEnoughEvidence, _) => { (entries.len()) " rules are open." }
+        }
+    }
+}
+
+fn of<'a>(entries: &'a Entries<'a>, advice: Advice) -> impl Iterator<Item = &'a Entry<'a>> {
+    entries
+        .rules
+        .iter()
+        .filter(move |entry| entry.outcome.advice == advice)
+}
+
+/// `a, b and c`, or the first of many.
+fn listed(entries: &[&Entry<'_>]) -> Markup {
+    let n_named = match entries.len() {
+        n @ ..=NAMED_MAX => n,
+        _ => NAMED_MAX - 1,
+    };
+    let n_more = entries.len() - n_named;
+    html! {
+        @for (index, entry) in entries[..n_named].iter().enumerate() {
+            @match index {
+                0 => {}
+                _ if index + 1 == entries.len() => " and ",
+                _ => ", ",
+            }
+            code { (entry.name) }
+        }
+        @if n_more > 0 { " and " (n_more) " more rules" }
+    }
+}
+
+/// What was measured.
+fn basis(page: &Page<'_>) -> Markup {
+    let evaluated = page.evaluated;
+    let first = evaluated.rows.first().map(|(_, outcome)| *outcome);
+    let contents = first.map_or(0, |outcome| outcome.contents);
+    html! {
+        "A rule makes two URLs one, and then only one of the two is kept. If they were two pages, one is lost. This archive holds "
+        (counted(evaluated.table.urls.len() as u64, "URL", "URLs")) " of "
+        (counted(evaluated.n_domains as u64, "site", "sites")) " with "
+        (counted(contents, "page content", "different page contents"))
+        ": so for many merges it can be seen whether both URLs showed the same."
+    }
+}
+
+fn limit(page: &Page<'_>, max: f64) -> Markup {
+    let crossed = page.evaluated.crossed();
+    html! {
+        p.limit {
+            "Page loss of at most " (share(max)) " was asked for: "
+            @if crossed.is_empty() { "kept." } @else { strong { "crossed" } " by " (crossed.join(", ")) "." }
+        }
+    }
+}
+
+fn policy(page: &Page<'_>, entry: &Entry<'_>) -> Markup {
+    html! {
+        article class=(words::class(entry.outcome.advice)) {
+            h2 { (words::advice(entry.outcome.advice)) " " small { "the policy " code { (entry.name) } " as a whole" } }
+            p { (words::why(page, entry)) " " span.cost { (words::saves(entry.outcome)) (tendency(entry.outcome)) } }
+        }
+    }
+}
+
+fn group(page: &Page<'_>, entries: &Entries<'_>, advice: Advice) -> Markup {
+    let all: Vec<&Entry<'_>> = of(entries, advice).collect();
+    let n_rules = all.len() as u64;
+    let n_open = match advice {
+        Advice::NotEnoughEvidence => all.len().min(OPEN_MAX),
+        _ => all.len(),
+    };
+    let (first, more) = all.split_at(n_open);
+    html! {
+        @if n_rules > 0 {
+            article class=(words::class(advice)) {
+                h2 { (words::advice(advice)) " " small { (counted(n_rules, "rule", "rules")) ": " (words::meaning(advice)) } }
+                ul { @for entry in first { (item(page, entry)) } }
+                @if !more.is_empty() {
+                    details {
+                        summary { (counted(more.len() as u64, "more rule that is open", "more rules that are open")) }
+                        ul { @for entry in more { (item(page, entry)) } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn item(page: &Page<'_>, entry: &Entry<'_>) -> Markup {
+    html! {
+        li {
+            h3 { (number(entry)) " " code { (entry.name) } " " span.does { (does(entry.name)) } }
+            p { (words::why(page, entry)) " " span.cost { (words::saves(entry.outcome)) (tendency(entry.outcome)) } }
+        }
+    }
+}
+
+/// The number by which a rule is found in table, chart and pairs.
+#[must_use]
+pub(super) fn number(entry: &Entry<'_>) -> Markup {
+    html! { span.number { (entry.number) } }
+}
+
+/// What a rule does, where its name is that of one.
+#[must_use]
+pub(super) fn does(name: &str) -> &'static str {
+    let Some(rule) = Rule::parse(name) else {
+        return "";
+    };
+    meaning::of(rule)
+        .map(|meaning| meaning.text)
+        .or_else(|| meaning::of_list(rule))
+        .unwrap_or("")
+}
+
+/// What is known of the merges that count neither for nor against it.
+fn tendency(outcome: &Outcome) -> String {
+    match outcome.merges.total().unverifiable {
+        0 => String::new(),
+        n => format!(" Of {} nothing can be said.", counted(n, "merge", "merges")),
+    }
+}
+
+fn idle(names: &[&str]) -> Markup {
+    html! {
+        p.idle {
+            strong { (count(names.len() as u64)) " more " @if names.len() == 1 { "rule merges" } @else { "rules merge" } " nothing here" }
+            ", so this archive says nothing about them: "
+            @for (index, name) in names.iter().enumerate() { @if index > 0 { ", " } code { (name) } }
+            "."
+        }
+    }
+}
+
+fn explanation() -> Markup {
+    html! {
+        dl.terms {
+            div { dt { "Merge" } dd { "a URL that is no longer kept because a rule makes it equal to another one, which is kept." } }
+            div { dt.right { "Right" } dd { "both showed the same content, or one led to the other by a permanent redirect." } }
+            div { dt.wrong { "Wrong" } dd { "both were seen at about the same time, and had nothing in common: a page would be lost." } }
+            div { dt.unverifiable { "Cannot be told" } dd { "they were never seen at about the same time, or the pages change at every fetch." } }
+            div { dt { "Site" } dd { "a domain somebody registered, such as example.co.uk, with all its hosts. Merges of one site are right or wrong together, so sites are what counts." } }
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! Sites where a rule fails.
+
+use maud::{Markup, html};
+
+use super::number::{count, counted, share};
+use super::{Page, rules, visible};
+use crate::report::evaluation::HostRow;
+
+#[must_use]
+pub(super) fn section(page: &Page<'_>) -> Markup {
+    let n_shown = page.hosts.len() as u64;
+    html! {
+        section {
+            h2 { "Sites where a rule fails" }
+            @if page.hosts.is_empty() {
+                p { "No rule merges two pages of any site that were seen to differ." }
+            } @else {
+                p {
+                    "Marked are sites where a rule is wrong too often for chance (false discoveries among the marked ones: at most 5\u{a0}%); then those with most wrong merges. A rule that fails on a few sites can be adopted with these left out."
+                    @if n_shown < page.n_hosts { " Shown are " (count(n_shown)) " of " (counted(page.n_hosts, "case", "cases")) "; " code { "--hosts FILE" } " writes all." }
+                }
+                table.rules {
+                    thead {
+                        tr {
+                            th scope="col" { "Site" }
+                            th scope="col" { "Rule" }
+                            th scope="col" { "URLs merged there" }
+                            th.numeric scope="col" { "Refetches that differ" }
+                        }
+                    }
+                    tbody { @for host in &page.hosts { (line(host)) } }
+                }
+            }
+        }
+    }
+}
+
+fn line(host: &HostRow<'_>) -> Markup {
+    let counts = host.counts;
+    let parts = [
+        ("right", "right", counts.right),
+        ("stable", "certainly wrong", counts.wrong_stable),
+        ("other", "perhaps wrong", counts.wrong - counts.wrong_stable),
+        ("unverifiable", "cannot be told", counts.unverifiable),
+    ];
+    html! {
+        tr {
+            th scope="row" {
+                span.url { (visible::text(host.domain)) }
+                @if host.is_flagged { " " span.badge.reject { "fails" } }
+            }
+            td data-label="Rule" { code { (host.rule) } }
+            td.bar data-label="URLs merged there" {
+                b { (count(counts.merged)) }
+                (rules::bar(&parts, counts.merged))
+                small.parts { @for (class, name, n) in parts { @if n > 0 { span class=(class) { (count(n)) " " (name) } " " } } }
+            }
+            td.numeric data-label="Refetches that differ" {
+                @match host.noise_floor {
+                    Some(noise) => (share(noise)),
+                    None => span.none { "unknown" }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! Sentences about a rule.
+
+use std::fmt::Write as _;
+
+use super::number::{at_least, at_most, count, counted, share};
+use super::{Entry, Page, visible};
+use crate::evaluate::{Advice, DOMAINS_MIN, HOST_MERGES_MIN, Lack, Outcome};
+
+/// The advice, as a heading.
+#[must_use]
+pub(super) fn advice(advice: Advice) -> &'static str {
+    match advice {
+        Advice::Adopt => "Adopt",
+        Advice::AdoptPerHost => "Some sites only",
+        Advice::Reject => "Reject",
+        Advice::NotEnoughEvidence => "Open",
+    }
+}
+
+/// What the advice means.
+#[must_use]
+pub(super) fn meaning(advice: Advice) -> &'static str {
+    match advice {
+        Advice::Adopt => "the evidence in this archive carries it",
+        Advice::AdoptPerHost => "not for all sites, but for those named",
+        Advice::Reject => "it puts different pages together, and that is certain",
+        Advice::NotEnoughEvidence => "do not adopt yet: this archive cannot tell",
+    }
+}
+
+/// Its class in the style.
+#[must_use]
+pub(super) fn class(advice: Advice) -> &'static str {
+    match advice {
+        Advice::Adopt => "adopt",
+        Advice::AdoptPerHost => "some",
+        Advice::Reject => "reject",
+        Advice::NotEnoughEvidence => "open",
+    }
+}
+
+/// Why the advice is what it is.
+#[must_use]
+pub(super) fn why(page: &Page<'_>, entry: &Entry<'_>) -> String {
+    let outcome = entry.outcome;
+    let total = outcome.merges.total();
+    if total.merged == 0 {
+        return "It merges nothing in this archive.".to_owned();
+    }
+    let checked = checked(outcome);
+    match outcome.advice {
+        Advice::Adopt => format!("{checked} {}", at_most_wrong(outcome)),
+        Advice::Reject => {
+            let mut text = format!(
+                "{checked} {} certain: both pages were fetched again and had not changed.",
+                of_which(total.wrong_stable, total.wrong),
+            );
+            if let Some((_, high)) = outcome.precision.interval {
+                let asked = page.evaluated.thresholds.precision_min;
+                // Writing to a `String` cannot fail.
+                write!(
+                    text,
+                    " On further sites at most {} would be right; {} is asked for.",
+                    at_most(high),
+                    share(asked)
+                )
+                .ok();
+            }
+            text
+        }
+        Advice::AdoptPerHost => format!(
+            "On {} it merged at least {HOST_MERGES_MIN} checked URLs of a half set aside for this, none of them wrongly: {}. Not for all sites. {}",
+            counted(entry.row.n_passing, "site", "sites"),
+            passing(entry),
+            missing(page, entry),
+        ),
+        Advice::NotEnoughEvidence => format!("{checked} {}", missing(page, entry)),
+    }
+}
+
+/// `x of y wrong merges are`, in words.
+fn of_which(part: u64, all: u64) -> String {
+    if part == all {
+        "All of these wrong merges are".to_owned()
+    } else {
+        format!(
+            "{} of these wrong merges {}",
+            count(part),
+            if part == 1 { "is" } else { "are" }
+        )
+    }
+}
+
+/// What its saving and its loss are.
+#[must_use]
+pub(super) fn saves(outcome: &Outcome) -> String {
+    let merged = outcome.merges.total().merged;
+    let mut text = format!(
+        "Saves {} of {} URLs ({})",
+        count(merged),
+        count(outcome.n_urls),
+        share(outcome.reduction().unwrap_or(0.0)),
+    );
+    let lost = match outcome.loss.first {
+        0 => "; loses no page content.".to_owned(),
+        lost => format!(
+            "; loses {} of {} page contents ({}).",
+            count(lost),
+            count(outcome.contents),
+            share(outcome.loss_rate().unwrap_or(0.0)),
+        ),
+    };
+    text.push_str(&lost);
+    text
+}
+
+/// How the merges went that could be checked.
+fn checked(outcome: &Outcome) -> String {
+    let total = outcome.merges.total();
+    let n_sites = outcome.merges.clusters().len() as u64;
+    let wrong = total.decidable - total.right_decidable;
+    let on = counted(n_sites, "site", "sites");
+    match (total.decidable, wrong) {
+        (0, _) => "None of its merges could be checked.".to_owned(),
+        (1, 0) => format!("The one merge that could be checked, on {on}, was right."),
+        (n, 0) => format!(
+            "All {} merges that could be checked, on {on}, were right.",
+            count(n)
+        ),
+        (1, 1) => format!(
+            "The one merge that could be checked, on {on}, put two different pages together."
+        ),
+        (n, wrong) if n == wrong => format!(
+            "All {} merges that could be checked, on {on}, put different pages together.",
+            count(n)
+        ),
+        (n, wrong) => format!(
+            "Of {} merges that could be checked, on {on}, {} put two different pages together and {} {} right.",
+            count(n),
+            count(wrong),
+            count(n - wrong),
+            if n - wrong == 1 { "was" } else { "were" },
+        ),
+    }
+}
+
+/// The upper bound of wrong merges.
+#[must_use]
+pub(super) fn at_most_wrong(outcome: &Outcome) -> String {
+    outcome.precision.wrong_rate_max.map_or_else(
+        || "Nothing can be said about further sites.".to_owned(),
+        |max| {
+            format!(
+                "On further sites like these at most {} of its merges would be wrong (95\u{a0}% confidence).",
+                at_most(max)
+            )
+        },
+    )
+}
+
+/// What it lacks. Where there are too few merges, an interval says no more than that.
+fn missing(page: &Page<'_>, entry: &Entry<'_>) -> String {
+    let outcome = entry.outcome;
+    let total = outcome.merges.total();
+    let thresholds = &page.evaluated.thresholds;
+    let lacks = |lack| entry.row.lacks.contains(&lack);
+    let mut sentences = Vec::new();
+    let merges = lacks(Lack::Decidable).then(|| {
+        format!(
+            "{} of the {} checked merges that are asked for",
+            count(total.decidable),
+            count(thresholds.decidable_min)
+        )
+    });
+    let sites = lacks(Lack::Domains).then(|| {
+        let n_sites = outcome.merges.clusters().len();
+        format!("{n_sites} of the {DOMAINS_MIN} sites that it takes")
+    });
+    let few: Vec<String> = merges.into_iter().chain(sites).collect();
+    if !few.is_empty() {
+        sentences.push(format!("Too few: {}.", few.join(", on ")));
+    } else if lacks(Lack::Precision) {
+        sentences.push(precision(outcome, thresholds.precision_min));
+    }
+    if lacks(Lack::Share) {
+        sentences.push(format!(
+            "Too much is unknown: only {} of its {} merges could be checked.",
+            count(total.decidable),
+            count(total.merged)
+        ));
+    }
+    if lacks(Lack::HardEvidence) {
+        sentences.push(
+            "It looks bad, but its wrong merges may be pages that changed: of none were both URLs fetched again and found unchanged."
+                .to_owned(),
+        );
+    }
+    sentences.join(" ")
+}
+
+fn precision(outcome: &Outcome, asked: f64) -> String {
+    match outcome.precision.interval {
+        Some((low, _)) => format!(
+            "Not sure enough: on further sites perhaps only {} of its merges would be right; {} is asked for.",
+            at_least(low),
+            share(asked)
+        ),
+        None => "It takes checked merges on two sites to say anything of further ones.".to_owned(),
+    }
+}
+
+fn passing(entry: &Entry<'_>) -> String {
+    let names: Vec<String> = entry
+        .row
+        .passing
+        .iter()
+        .map(|name| visible::text(name))
+        .collect();
+    let n_more = entry.row.n_passing - names.len() as u64;
+    match n_more {
+        0 => names.join(", "),
+        more => format!("{} and {} more", names.join(", "), count(more)),
+    }
+}

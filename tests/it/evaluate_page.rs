@@ -1,0 +1,272 @@
+//! The page of `dedupe evaluate --html`: what stands on it, and that no archive can put markup into it.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::Command;
+
+use sha2::{Digest, Sha256};
+
+use crate::expect;
+
+/// The page that the command writes to stdout; `folder` is where it runs.
+fn page(folder: &Path, flags: &[&OsStr]) -> String {
+    let output = Command::new(env!("CARGO_BIN_EXE_dedupe"))
+        .arg0("dedupe")
+        .arg("evaluate")
+        .args(flags)
+        .args(["-q", "--html", "-"])
+        .current_dir(folder)
+        .output()
+        .expect("the binary runs");
+    assert!(output.status.success(), "{}", output.stderr.escape_ascii());
+    String::from_utf8(output.stdout).expect("a page is UTF-8")
+}
+
+fn sample(flags: &[&str]) -> String {
+    let flags: Vec<&OsStr> = [&["--in", "sample-data/rules.cdxj"], flags]
+        .concat()
+        .into_iter()
+        .map(OsStr::new)
+        .collect();
+    page(Path::new("."), &flags)
+}
+
+/// A tag with its attributes, a piece of text, or what opens with `<!`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Token {
+    Tag(String, Vec<(String, String)>),
+    Text(String),
+    Declaration(String),
+}
+
+/// Splits a page as a browser does: enough of the standard for what a page holds, strict about the rest.
+fn tokens(page: &str) -> Vec<Token> {
+    let mut tokens = Vec::new();
+    let mut rest = page;
+    while !rest.is_empty() {
+        let Some(inside) = rest.strip_prefix('<') else {
+            let end = rest.find('<').unwrap_or(rest.len());
+            tokens.push(Token::Text(rest[..end].to_owned()));
+            rest = &rest[end..];
+            continue;
+        };
+        let (tag, after) = tag(inside);
+        let is_style = matches!(&tag, Token::Tag(name, _) if name == "style");
+        tokens.push(tag);
+        rest = after;
+        if is_style {
+            let end = rest.find("</style").expect("a style ends");
+            tokens.push(Token::Text(rest[..end].to_owned()));
+            rest = &rest[end..];
+        }
+    }
+    tokens
+}
+
+/// The tag whose `<` was read, and what follows it.
+fn tag(inside: &str) -> (Token, &str) {
+    if let Some(declaration) = inside.strip_prefix('!') {
+        let (text, after) = declaration.split_once('>').expect("a declaration ends");
+        return (Token::Declaration(text.to_owned()), after);
+    }
+    let end = inside
+        .find(|c: char| c.is_whitespace() || c == '>')
+        .expect("a name ends");
+    let (name, mut rest) = inside.split_at(end);
+    let mut attributes = Vec::new();
+    loop {
+        rest = rest.trim_start();
+        if let Some(after) = rest.strip_prefix('>') {
+            return (Token::Tag(name.to_owned(), attributes), after);
+        }
+        let (attribute, value) = rest.split_once("=\"").expect("values stand in quotes");
+        let is_of_name = |c: char| c.is_ascii_alphanumeric() || c == '-';
+        assert!(attribute.chars().all(is_of_name), "{attribute}");
+        let (value, after) = value.split_once('"').expect("a value ends");
+        attributes.push((attribute.to_owned(), value.to_owned()));
+        rest = after;
+    }
+}
+
+/// Elements and attributes, without the text.
+fn structure(page: &str) -> Vec<Token> {
+    let mut tokens = tokens(page);
+    tokens.retain(|token| !matches!(token, Token::Text(_)));
+    tokens
+}
+
+#[test]
+fn the_page_of_the_sample_data() {
+    expect::check("evaluate.html", sample(&[]).as_bytes());
+}
+
+#[test]
+fn nothing_is_fetched_or_run_and_only_the_own_style_is_admitted() {
+    let page = sample(&["--policy", "lee2005@1", "--against", "safe@1"]);
+    let mut style = None;
+    let mut security_policy = None;
+    let tokens = tokens(&page);
+    for (token, next) in tokens.iter().zip(&tokens[1..]) {
+        let Token::Tag(name, attributes) = token else {
+            continue;
+        };
+        let name = name.trim_start_matches('/');
+        for forbidden in [
+            "script", "a", "img", "link", "iframe", "object", "embed", "form", "base", "image",
+            "use",
+        ] {
+            assert_ne!(name, forbidden);
+        }
+        for (attribute, value) in attributes {
+            assert!(
+                !attribute.starts_with("on") && attribute != "style",
+                "{token:?}"
+            );
+            assert!(
+                !matches!(attribute.as_str(), "href" | "src" | "srcset" | "action"),
+                "{token:?}"
+            );
+            assert!(
+                !value.contains("http") && !value.contains("url("),
+                "{token:?}"
+            );
+            if value.starts_with("default-src") {
+                security_policy = Some(value.replace("&#39;", "'"));
+            }
+        }
+        if let (true, Token::Text(text)) = (name == "style", next) {
+            style = style.or(Some(text));
+        }
+    }
+    let style = style.expect("the page has a style");
+    assert!(!style.contains("url(") && !style.contains("@import"));
+    let hash = data_encoding::BASE64.encode(&Sha256::digest(style));
+    assert_eq!(
+        security_policy.expect("the page has a policy"),
+        format!(
+            "default-src 'none'; script-src 'none'; img-src 'none'; style-src 'sha256-{hash}'; base-uri 'none'; form-action 'none'"
+        )
+    );
+}
+
+#[test]
+fn the_answer_comes_first_and_names_each_rule() {
+    let page = sample(&["--rules", "www=www,path-case=lower"]);
+    let text: String = tokens(&page)
+        .into_iter()
+        .filter_map(|token| match token {
+            Token::Text(text) => Some(text),
+            _ => None,
+        })
+        .collect();
+    for said in [
+        "Adopt none of these rules yet. 2 rules are open.",
+        "Of 32 merges that could be checked, on 32 sites, 2 put two different pages together and 30 were right.",
+        "Too few: 32 of the 4,000 checked merges that are asked for.",
+        "This archive is a single crawl",
+    ] {
+        assert!(text.contains(said), "{said}");
+    }
+}
+
+/// An archive's index, a pair of URLs a line, and the page of one rule over it.
+fn page_of(paths: &[&[u8]], host: &str, file_name: &[u8], input: &str) -> String {
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let mut cdx = b" CDX N b a m s k r M S V g\n".to_vec();
+    let mut offset = 0;
+    for (path, letter) in paths.iter().zip(['A', 'B', 'C', 'D', 'E', 'F']) {
+        let digests =
+            [letter, char::from(letter as u8 + 8)].map(|letter| letter.to_string().repeat(32));
+        for (slash, digest) in ["", "/"].into_iter().zip(digests) {
+            offset += 100;
+            cdx.extend_from_slice(
+                format!("- 20240501120000 http://{host}{letter}.test/").as_bytes(),
+            );
+            cdx.extend_from_slice(path);
+            cdx.extend_from_slice(
+                format!("{slash} text/html 200 {digest} - - 100 {offset} ").as_bytes(),
+            );
+            cdx.extend_from_slice(file_name);
+            cdx.push(b'\n');
+        }
+    }
+    std::fs::write(folder.path().join(input), cdx).expect("a temporary folder is writable");
+    let flags = ["--in", input, "--rules", "trailing-slash=drop"]
+        .map(|flag| OsStr::from_bytes(flag.as_bytes()));
+    page(folder.path(), &flags)
+}
+
+#[test]
+fn no_text_of_an_archive_becomes_markup() {
+    let hostile = page_of(
+        &[
+            b"</style><script>alert(1)</script>",
+            b"\"onmouseover=\"alert(1)\"x=\"<img/src=x/onerror=alert(1)>",
+            b"&lt;script&gt;&amp;&quot;",
+            b"<!--]]><svg/onload=alert(1)>",
+            "\u{202e}gpj.exe".as_bytes(),
+            b"\xff\xfe\x01\x1b[31m",
+        ],
+        "a'onclick='x'&lt;b&",
+        "<script>\"'\u{202e}\u{200b}".as_bytes(),
+        "a\"><script>'&lt;.cdx",
+    );
+    let paths = [&b"a"[..], b"b", b"c", b"d", b"e", b"f"];
+    let harmless = page_of(&paths, "a", b"a.warc.gz", "a.cdx");
+    assert_eq!(harmless.matches("Would be lost").count(), paths.len());
+    let (found, expected) = (structure(&hostile), structure(&harmless));
+    for (found, expected) in found.iter().zip(&expected) {
+        assert_eq!(found, expected);
+    }
+    assert_eq!(found.len(), expected.len());
+    for seen in [
+        "http://a'onclick='x'&amp;lt;b&amp;a.test/%3C/style%3E%3Cscript",
+        "&lt;script&gt;&quot;'\\u{202e}\\u{200b}:",
+        "a&quot;&gt;&lt;script&gt;'&amp;lt;.cdx",
+    ] {
+        assert!(hostile.contains(seen), "{seen}");
+    }
+    assert!(!hostile.contains(['\u{202e}', '\u{200b}', '\u{1b}']));
+}
+
+#[test]
+fn a_very_long_url_is_cut_and_says_so() {
+    let long = "x/".repeat(10_000) + "x";
+    let page = page_of(&[long.as_bytes()], "a", b"a.warc.gz", "a.cdx");
+    assert!(page.contains("equal bytes"), "{}", page.len());
+    assert!(page.len() < 40_000, "{}", page.len());
+}
+
+#[test]
+fn a_page_is_an_output_like_the_others() {
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let run = |flags: &[&str]| {
+        Command::new(env!("CARGO_BIN_EXE_dedupe"))
+            .args([
+                "evaluate",
+                "-q",
+                "--in",
+                "sample-data/rules.cdxj",
+                "--rules",
+                "www=www",
+            ])
+            .args(flags)
+            .output()
+            .expect("the binary runs")
+    };
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    for flags in [
+        &["--html", "-", "--report", "-"][..],
+        &["--html", "sample-data/rules.cdxj"],
+        &["--html", &at("a"), "--pairs", &at("a")],
+    ] {
+        assert_eq!(run(flags).status.code(), Some(2), "{flags:?}");
+    }
+    let output = run(&["--html", &at("report.html"), "--json"]);
+    let summary: serde_json::Value = serde_json::from_slice(&output.stdout).expect("it is JSON");
+    let written = std::fs::read(folder.path().join("report.html")).expect("the page is there");
+    assert_eq!(summary["outputs"][0]["path"], at("report.html"));
+    assert_eq!(summary["outputs"][0]["bytes"], written.len());
+}
