@@ -259,6 +259,12 @@ impl Catalog {
         decoded.as_ref().map_or(0, digest::identity)
     }
 
+    /// XXH3-128 of the payload where it was read, else 0.
+    #[must_use]
+    pub fn body_hash(&self, id: RowId) -> u128 {
+        self.row(id).body_hash
+    }
+
     /// Hash of the visible text without digits, where it was asked for.
     #[must_use]
     pub fn text_hash(&self, id: RowId) -> Option<u64> {

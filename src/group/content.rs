@@ -2,8 +2,9 @@
 
 use super::Ends;
 use super::ends::Facts;
+use super::tags::{Id, Tag, for_each_group};
 use crate::catalog::{Catalog, RowId};
-use rayon::prelude::*;
+use std::collections::BTreeMap;
 
 /// The identity of a content, as halves: 8 bytes less a row than the alignment of `u128` costs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -55,61 +56,65 @@ pub(super) struct Contents {
     pub(super) collisions: u64,
 }
 
-/// Rows with one payload digest.
-type Tagged = (ContentId, RowId);
+impl Id for ContentId {
+    fn bits(self) -> u32 {
+        (self.0[0] >> 32) as u32
+    }
+}
 
 impl Contents {
-    /// Tells payloads apart; calls `on_group` with each content group's label and rows.
-    pub(super) fn of(
-        catalog: &Catalog,
-        ends: &Ends,
-        mut on_group: impl FnMut(u64, &[Tagged]),
-    ) -> Self {
-        let mut tagged: Vec<Tagged> = (0..catalog.len())
-            .into_par_iter()
-            .map(RowId::from_index)
-            .filter_map(|row| {
-                let facts = ends.facts(row);
-                is_usable(&facts).then(|| (ContentId::new(facts.payload), row))
-            })
-            .collect();
-        tagged.par_sort_unstable();
+    /// Tells payloads apart; calls `on_group` with the rows of each content group.
+    pub(super) fn of(catalog: &Catalog, ends: &Ends, mut on_group: impl FnMut(&[Tag])) -> Self {
         let mut contents = Self::default();
-        for same_digest in tagged.chunk_by_mut(|a, b| a.0 == b.0) {
-            contents.tell_apart(ends, same_digest);
-            same_digest
-                .chunk_by(|a, b| a.0 == b.0)
-                .filter(|group| group.len() > 1)
-                .for_each(|group| on_group(group[0].0.label(), group));
-        }
+        let digest = |row| {
+            let facts = ends.facts(row);
+            is_usable(&facts).then(|| ContentId::new(facts.payload))
+        };
+        for_each_group(catalog.len(), digest, |digest, rows| {
+            if rows.len() < 2 {
+                return;
+            }
+            let hash = |tag: &Tag| ends.body_hash(catalog, tag.row());
+            let mut hashes = rows.iter().map(hash).filter(|hash| *hash != 0);
+            let first = hashes.next();
+            if hashes.all(|hash| Some(hash) == first) {
+                on_group(rows);
+                return;
+            }
+            for rows in contents.tell_apart(digest, rows, hash) {
+                if rows.len() > 1 {
+                    on_group(&rows);
+                }
+            }
+        });
         contents
     }
 
-    /// Gives the second and further bodies of one digest identities of their own, and sorts by them.
+    /// Gives the second and further bodies of one digest identities of their own; the rows of each.
     ///
     /// The body with the smallest hash keeps the digest's, whatever the order of the inputs, and rows
     /// whose body was not read stay with it.
-    fn tell_apart(&mut self, ends: &Ends, same_digest: &mut [Tagged]) {
-        let hash = |tagged: &Tagged| ends.facts(tagged.1).body_hash;
-        let mut hashes = same_digest.iter().map(hash).filter(|hash| *hash != 0);
-        let Some(first) = hashes.next() else { return };
-        if hashes.all(|hash| hash == first) {
-            return;
+    fn tell_apart(
+        &mut self,
+        digest: ContentId,
+        rows: &[Tag],
+        hash: impl Fn(&Tag) -> u128,
+    ) -> Vec<Vec<Tag>> {
+        let mut bodies: BTreeMap<u128, Vec<Tag>> = BTreeMap::new();
+        for tag in rows {
+            bodies.entry(hash(tag)).or_default().push(*tag);
         }
-        let mut all: Vec<u128> = same_digest.iter().map(hash).collect();
-        all.retain(|hash| *hash != 0);
-        all.sort_unstable();
-        all.dedup();
-        self.collisions += all.len() as u64 - 1;
-        for tagged in same_digest.iter_mut() {
-            let hash = hash(tagged);
-            if hash != 0 && hash != all[0] {
-                let of_body = ContentId::new(hash);
-                tagged.0 = mixed(tagged.0.label(), of_body.label());
-                self.apart.insert(tagged.1, tagged.0);
-            }
+        let unread = bodies.remove(&0).unwrap_or_default();
+        if let Some(mut first) = bodies.first_entry() {
+            first.get_mut().extend(unread);
         }
-        same_digest.sort_unstable();
+        for (hash, rows) in bodies.iter().skip(1) {
+            self.collisions += 1;
+            let apart = mixed(digest.label(), ContentId::new(*hash).label());
+            let rows = rows.iter().map(|tag| tag.row());
+            self.apart.extend(rows.map(|row| (row, apart)));
+        }
+        bodies.into_values().collect()
     }
 
     /// The payload of a row with usable `facts`.

@@ -1,7 +1,7 @@
 //! What the duplicates cost: bytes that a crawl would be smaller by.
 
 use super::content::ContentId;
-use super::place::Place;
+use super::place::{Fact, Place};
 use super::{Basis, Conflict, Role, RowFlags};
 use crate::capture::RecordType;
 use crate::catalog::RowId;
@@ -25,11 +25,11 @@ pub(super) fn redundant(basis: Basis<'_>, places: &mut [Place]) -> Redundant {
     let mut others: Vec<Spared> = Vec::new();
     for (index, place) in places.iter().enumerate() {
         let id = RowId::from_index(index);
-        let Some(keeper) = place.keeper.filter(|_| place.role == Role::Duplicate) else {
+        let Some(keeper) = place.keeper().filter(|_| place.role() == Role::Duplicate) else {
             continue;
         };
         let is_revisit = |id| basis.catalog.row(id).record_type == RecordType::Revisit;
-        if is_revisit(id) || place.is_both_empty {
+        if is_revisit(id) || place.is(Fact::BothEmpty) {
             continue;
         }
         let (own, kept) = (basis.payload(id), basis.payload(keeper));
@@ -49,9 +49,7 @@ pub(super) fn redundant(basis: Basis<'_>, places: &mut [Place]) -> Redundant {
         if let Some(spared) = spared
             && payload != basis.payload(keeper)
         {
-            places[spared.index()]
-                .conflicts
-                .insert(Conflict::EncodingDiffers);
+            places[spared.index()].add_conflicts(Conflict::EncodingDiffers.into());
         }
     }
     sum
@@ -69,7 +67,7 @@ impl Redundant {
 }
 
 impl Basis<'_> {
-    fn payload(&self, row: RowId) -> ContentId {
+    pub(super) fn payload(&self, row: RowId) -> ContentId {
         self.contents.payload(row, &self.ends.facts(row))
     }
 }

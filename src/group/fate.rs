@@ -174,6 +174,16 @@ impl Conflicts {
         self.0 |= 1 << conflict as u32;
     }
 
+    /// As the lowest bits of a number.
+    pub(super) fn bits(self) -> u32 {
+        self.0
+    }
+
+    /// The set that has these bits.
+    pub(super) fn from_bits(bits: u32) -> Self {
+        Self(bits)
+    }
+
     /// Whether it has `conflict`.
     #[must_use]
     pub fn contains(self, conflict: Conflict) -> bool {

@@ -13,6 +13,7 @@ mod keeper;
 mod order;
 mod page;
 mod place;
+mod tags;
 mod tally;
 mod way;
 
@@ -23,8 +24,9 @@ pub use fate::{
 
 use crate::catalog::{Catalog, RowFlags, RowId};
 use crate::key::ComparisonKey;
-use content::Contents;
-use place::Place;
+use content::{ContentId, Contents};
+use place::{Collided, Fact, OwnLabels, Place};
+use tags::Tag;
 use tally::Passes;
 use way::Ways;
 
@@ -75,10 +77,13 @@ pub struct Groups {
     ends: Ends,
     contents: Contents,
     thresholds: Thresholds,
+    ways: Ways,
     places: Vec<Place>,
-    order: Vec<RowId>,
+    order: Vec<Tag>,
     /// Captures of each group, by its id.
     sizes: Vec<u32>,
+    own_labels: OwnLabels,
+    collided: Collided,
     counts: Counts,
 }
 
@@ -93,17 +98,17 @@ struct Basis<'a> {
 
 impl Groups {
     /// What grouping allocates for each row while it lasts, the largest sort included.
-    pub const BYTES_A_ROW: u64 = 96;
+    pub const BYTES_A_ROW: u64 = 24;
 
     /// Groups all captures of `catalog`, whose ends are `ends`.
     #[must_use]
     pub fn of(catalog: &Catalog, ends: Ends, thresholds: &Thresholds, urls: &Urls<'_>) -> Self {
         let mut places = vec![Place::ALONE; catalog.len()];
         let mut content_groups = 0;
-        let contents = Contents::of(catalog, &ends, |label, group| {
+        let contents = Contents::of(catalog, &ends, |group| {
             content_groups += 1;
-            for (_, row) in group {
-                places[row.index()].content = label;
+            for tag in group {
+                places[tag.row().index()].set(Fact::InContentGroup);
             }
         });
         let basis = Basis {
@@ -113,19 +118,16 @@ impl Groups {
             thresholds,
         };
         for (row, place) in catalog.ids().zip(&mut places) {
-            place.conflicts = ends.conflicts(row);
+            place.add_conflicts(ends.conflicts(row));
             if basis.is_out_of_scope(row) {
-                place.conflicts.insert(Conflict::OutOfScope);
+                place.add_conflicts(Conflict::OutOfScope.into());
             }
         }
         let ways = Ways::of(basis);
         let boilerplate = page::boilerplate(basis, urls);
-        let paged = page::paged(basis, &ways);
-        let page_groups = place::place_pages(basis, &ways, &paged, &boilerplate, &mut places);
-        drop(paged);
-        let keys = place::place_urls(basis, &mut places);
+        let (page_groups, own_labels) = place::place_pages(basis, &ways, &boilerplate, &mut places);
+        let (keys, collided) = place::place_urls(basis, &mut places);
         place::judge(basis, &ways, urls, &mut places);
-        drop(ways);
         place::judge_seen(catalog, &mut places);
         let passes = Passes {
             keys,
@@ -140,9 +142,12 @@ impl Groups {
             ends,
             contents,
             thresholds: thresholds.clone(),
+            ways,
             places,
             order,
             sizes,
+            own_labels,
+            collided,
             counts,
         }
     }
@@ -157,43 +162,58 @@ impl Groups {
             contents: &self.contents,
             thresholds: &self.thresholds,
         };
-        let keeper = place.keeper.filter(|keeper| *keeper != row);
-        let joined = keeper.map(|keeper| match place.page {
-            0 => basis.joined_by_key(row, keeper, place.role),
-            _ => basis.joined_by_page(row, keeper, place.role),
+        let keeper = place.keeper().filter(|keeper| *keeper != row);
+        let joined = keeper.map(|keeper| match place.is(Fact::InPageGroup) {
+            true => basis.joined_by_page(row, keeper, place.role()),
+            false => basis.joined_by_key(row, keeper, place.role()),
         });
         let (evidence, joined_to) = joined.map_or((Vec::new(), None), |(evidence, first)| {
             (evidence, Some(first))
         });
-        let label = |label: u64| Some(label).filter(|label| *label != 0);
+        let label = |fact, label: &dyn Fn() -> u64| place.is(fact).then(label);
         Fate {
             group_id: u64::from(place.group_id),
             group_size: match place.group_id {
                 0 => 1,
                 id => u64::from(self.sizes[id as usize]),
             },
-            role: place.role,
+            role: place.role(),
             sameness: keeper.map(|keeper| basis.sameness(row, keeper)),
             evidence,
             joined_to,
-            conflicts: place.conflicts,
-            keeper: place.keeper,
+            conflicts: place.conflicts(),
+            keeper: place.keeper(),
             end: self.ends.end(row),
-            url_group: label(place.url),
-            content_group: label(place.content),
-            page_group: label(place.page),
+            url_group: label(Fact::InUrlGroup, &|| {
+                place::url_label(&self.collided, catalog.row(row).key)
+            }),
+            content_group: label(Fact::InContentGroup, &|| basis.payload(row).label()),
+            page_group: label(Fact::InPageGroup, &|| self.page_label(basis, row)),
         }
+    }
+
+    /// The label of the page group of `row`.
+    fn page_label(&self, basis: Basis<'_>, row: RowId) -> u64 {
+        let stand = basis.stand(&self.ways, row);
+        let own = || {
+            let other = self.own_labels.get(&stand).copied();
+            other.unwrap_or_else(|| basis.own_label(stand))
+        };
+        basis
+            .named_content(stand)
+            .map_or_else(own, ContentId::label)
     }
 
     /// The rows that `listing` admits, in output order.
     pub fn listing(&self, listing: Listing) -> impl Iterator<Item = RowId> + '_ {
-        self.order.iter().copied().filter(move |row| {
+        self.order.iter().map(|tag| tag.row()).filter(move |row| {
             let place = &self.places[row.index()];
-            !place.conflicts.is_empty()
+            let (in_url, in_page) = (place.is(Fact::InUrlGroup), place.is(Fact::InPageGroup));
+            !place.conflicts().is_empty()
                 || match listing {
-                    Listing::Url => place.url != 0,
-                    Listing::Page => place.page != 0,
-                    Listing::All => place.url != 0 || place.page != 0,
+                    Listing::Url => in_url,
+                    Listing::Page => in_page,
+                    Listing::All => in_url || in_page,
                     Listing::WithUnique => true,
                 }
         })
@@ -201,7 +221,7 @@ impl Groups {
 
     /// The captures to which one leads, hop by hop to its end; empty for one that is its own end.
     ///
-    /// Where a hop was not followed it ends before that hop; a loop is gone round once.
+    /// Where a hop was not followed it ends before that hop.
     #[must_use]
     pub fn chain(&self, row: RowId) -> Vec<RowId> {
         let last = match self.ends.end(row) {
@@ -209,12 +229,8 @@ impl Groups {
             _ => None,
         };
         let mut chain = Vec::new();
-        let mut seen = std::collections::HashSet::from([row]);
         let mut at = row;
         while let Some(hop) = self.ends.hop(at).filter(|_| Some(at) != last) {
-            if !seen.insert(hop.to) {
-                break;
-            }
             chain.push(hop.to);
             at = hop.to;
         }

@@ -2,6 +2,7 @@
 
 use super::content::{ContentId, is_usable};
 use super::keeper::is_success_or_unknown;
+use super::tags::{Tag, for_each_group};
 use super::way::Ways;
 use super::{Basis, Evidence, RowFlags, Urls};
 use crate::catalog::RowId;
@@ -11,16 +12,13 @@ use rayon::prelude::*;
 const BOILERPLATE_DOMAINS: usize = 50;
 
 /// What an end carries.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PageContent {
     /// A digest.
     Digest(ContentId),
     /// No usable digest: a content of its own, which only pointers share.
     Own(RowId),
 }
-
-/// Rows with their page contents, in this order; one run of equal contents is one page.
-pub(super) type Paged = (PageContent, RowId);
 
 impl Basis<'_> {
     /// What the page of `row` carries; `None` for a capture that joins no page.
@@ -30,7 +28,7 @@ impl Basis<'_> {
             && is_success_or_unknown(answer.status)
             && self.trusts(ways, row);
         is_admitted.then(|| {
-            let stand = ways.stand(row);
+            let stand = self.stand(ways, row);
             self.named_content(stand)
                 .map_or(PageContent::Own(stand), PageContent::Digest)
         })
@@ -66,40 +64,29 @@ impl Basis<'_> {
     }
 }
 
-/// All rows that may join pages, sorted by page content.
-pub(super) fn paged(basis: Basis<'_>, ways: &Ways) -> Vec<Paged> {
-    let mut paged: Vec<Paged> = (0..basis.catalog.len())
-        .into_par_iter()
-        .map(RowId::from_index)
-        .filter_map(|row| Some((basis.page_content(ways, row)?, row)))
-        .collect();
-    paged.par_sort_unstable();
-    paged
-}
-
 /// The contents, sorted, that more unrelated URLs share than one page can have.
 pub(super) fn boilerplate(basis: Basis<'_>, urls: &Urls<'_>) -> Vec<ContentId> {
-    let mut carried: Vec<(ContentId, RowId)> = (0..basis.catalog.len())
-        .into_par_iter()
-        .map(RowId::from_index)
-        // What a redirect says of itself is no page.
-        .filter(|row| !(300..400).contains(&basis.ends.facts(*row).status))
-        .filter_map(|row| Some((basis.named_content(row)?, row)))
-        .collect();
-    carried.par_sort_unstable();
     let urls_max = usize::try_from(basis.thresholds.boilerplate_max).unwrap_or(usize::MAX);
-    carried
-        .chunk_by(|a, b| a.0 == b.0)
-        .filter(|carriers| carriers.len() > urls_max.min(BOILERPLATE_DOMAINS))
-        .filter(|carriers| is_too_common(basis, urls, carriers))
-        .map(|carriers| carriers[0].0)
-        .collect()
+    let carried = |row| {
+        // What a redirect says of itself is no page.
+        let is_page = !(300..400).contains(&basis.ends.facts(row).status);
+        basis.named_content(row).filter(|_| is_page)
+    };
+    let mut found = Vec::new();
+    for_each_group(basis.catalog.len(), carried, |content, carriers| {
+        if carriers.len() > urls_max.min(BOILERPLATE_DOMAINS)
+            && is_too_common(basis, urls, carriers)
+        {
+            found.push(content);
+        }
+    });
+    found
 }
 
-fn is_too_common(basis: Basis<'_>, urls: &Urls<'_>, carriers: &[(ContentId, RowId)]) -> bool {
+fn is_too_common(basis: Basis<'_>, urls: &Urls<'_>, carriers: &[Tag]) -> bool {
     let mut distinct: Vec<_> = carriers
         .par_iter()
-        .map(|(_, row)| (basis.catalog.url_key(*row), *row))
+        .map(|tag| (basis.catalog.url_key(tag.row()), tag.row()))
         .collect();
     distinct.par_sort_unstable();
     distinct.dedup_by_key(|(key, _)| *key);

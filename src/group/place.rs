@@ -3,41 +3,98 @@
 use super::content::{ContentId, is_usable, label_of};
 use super::judge::Verdict;
 use super::keeper::is_success;
-use super::page::{PageContent, Paged};
+use super::page::PageContent;
+use super::tags::{Id, Tag, for_each_group};
 use super::way::Ways;
 use super::{Basis, Conflict, Conflicts, Role, Urls};
 use crate::catalog::{Catalog, RowFlags, RowId};
 use crate::key::ComparisonKey;
+use hashbrown::{HashMap, HashSet};
 use rayon::prelude::*;
 
-/// What grouping keeps of a row; labels are 0 for a group in which it would be alone.
+/// What grouping keeps of a row: 12 bytes. Labels of groups are made again from what the group shares.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
-    pub(super) url: u64,
-    pub(super) content: u64,
-    pub(super) page: u64,
-    /// Of its own group; `None` of a unique row.
-    pub(super) keeper: Option<RowId>,
+    /// Of its own group; `NOBODY` of a unique row.
+    keeper: RowId,
     /// From 1 in output order, 0 for a unique row.
     pub(super) group_id: u32,
-    pub(super) conflicts: Conflicts,
-    pub(super) role: Role,
-    /// Neither it nor its keeper has any content: its bytes are never redundant.
-    pub(super) is_both_empty: bool,
+    /// Conflicts from the lowest bit on, and above them what `ROLE` and the flags after it say.
+    bits: u32,
 }
+
+const NOBODY: RowId = RowId(u32::MAX);
+
+/// Groups in which a row is not alone, and what else is yes or no.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub(super) enum Fact {
+    InUrlGroup = 1 << 26,
+    InContentGroup = 1 << 27,
+    InPageGroup = 1 << 28,
+    /// Neither it nor its keeper has any content: its bytes are never redundant.
+    BothEmpty = 1 << 29,
+}
+
+/// Where the role starts, as its place in [`ROLES`].
+const ROLE: u32 = 23;
+const ROLES: [Role; 6] = [
+    Role::Unique,
+    Role::Keeper,
+    Role::Duplicate,
+    Role::Version,
+    Role::Alias,
+    Role::Unjudged,
+];
+const _: () = assert!(Conflict::ALL.len() <= ROLE as usize && ROLES.len() <= 8);
 
 impl Place {
     /// The place of a row in no group.
     pub(super) const ALONE: Self = Self {
-        url: 0,
-        content: 0,
-        page: 0,
-        keeper: None,
+        keeper: NOBODY,
         group_id: 0,
-        conflicts: Conflicts::NONE,
-        role: Role::Unique,
-        is_both_empty: false,
+        bits: 0,
     };
+
+    pub(super) fn keeper(&self) -> Option<RowId> {
+        Some(self.keeper).filter(|keeper| *keeper != NOBODY)
+    }
+
+    pub(super) fn set_keeper(&mut self, keeper: Option<RowId>) {
+        self.keeper = keeper.unwrap_or(NOBODY);
+    }
+
+    pub(super) fn conflicts(&self) -> Conflicts {
+        Conflicts::from_bits(self.bits & ((1 << ROLE) - 1))
+    }
+
+    pub(super) fn add_conflicts(&mut self, conflicts: Conflicts) {
+        self.bits |= conflicts.bits();
+    }
+
+    pub(super) fn role(&self) -> Role {
+        ROLES[(self.bits >> ROLE & 7) as usize]
+    }
+
+    fn set_role(&mut self, role: Role) {
+        let place = ROLES.iter().zip(0..).find(|(one, _)| **one == role);
+        let place: u32 = place.map_or(0, |(_, place)| place);
+        self.bits = self.bits & !(7 << ROLE) | place << ROLE;
+    }
+
+    pub(super) fn is(&self, fact: Fact) -> bool {
+        self.bits & fact as u32 != 0
+    }
+
+    pub(super) fn set(&mut self, fact: Fact) {
+        self.bits |= fact as u32;
+    }
+}
+
+impl Id for ComparisonKey {
+    fn bits(self) -> u32 {
+        (self.key >> 32) as u32
+    }
 }
 
 /// Figures of the pass over keys.
@@ -49,90 +106,113 @@ pub(super) struct KeyCounts {
     pub(super) changed: u64,
 }
 
+/// Contents of their own that have the label of another one: two inputs of one name may hold copies of one record.
+pub(super) type OwnLabels = HashMap<RowId, u64>;
+
 /// Places the members of page groups; returns the number of groups. `boilerplate` is sorted.
 pub(super) fn place_pages(
     basis: Basis<'_>,
     ways: &Ways,
-    paged: &[Paged],
     boilerplate: &[ContentId],
     places: &mut [Place],
-) -> u64 {
+) -> (u64, OwnLabels) {
     let mut n_groups = 0;
-    let mut own_labels = hashbrown::HashMap::new();
-    for page in paged.chunk_by(|a, b| a.0 == b.0) {
-        let label = match page[0].0 {
-            PageContent::Digest(id) if boilerplate.binary_search(&id).is_ok() => {
-                for (_, row) in page {
-                    places[row.index()].conflicts.insert(Conflict::Boilerplate);
-                }
-                continue;
-            }
-            _ if page.len() < 2 => continue,
-            PageContent::Digest(id) => id.label(),
-            PageContent::Own(end) => {
-                // Two inputs of one name may hold copies of one record.
-                let label = basis.own_label(end);
-                let n_before = own_labels.entry(label).or_insert(0);
-                *n_before += 1;
-                match *n_before {
-                    1 => label,
-                    n => label_of(label, n),
-                }
-            }
-        };
+    let n_rows = basis.catalog.len();
+    let mut join = |page: &[Tag], places: &mut [Place]| {
         n_groups += 1;
-        let keeper = basis.page_keeper(ways, page.iter().map(|(_, row)| *row));
-        for (_, row) in page {
-            let place = &mut places[row.index()];
-            place.page = label;
-            place.keeper = keeper;
+        let keeper = basis.page_keeper(ways, page.iter().map(|tag| tag.row()));
+        for tag in page {
+            let place = &mut places[tag.row().index()];
+            place.set(Fact::InPageGroup);
+            place.set_keeper(keeper);
         }
-    }
-    n_groups
+    };
+    let digest = |row| match basis.page_content(ways, row)? {
+        PageContent::Digest(id) => Some(id),
+        PageContent::Own(_) => None,
+    };
+    for_each_group(n_rows, digest, |content, page| {
+        if boilerplate.binary_search(&content).is_ok() {
+            for tag in page {
+                places[tag.row().index()].add_conflicts(Conflict::Boilerplate.into());
+            }
+        } else if page.len() > 1 {
+            join(page, places);
+        }
+    });
+    let own = |row| match basis.page_content(ways, row)? {
+        PageContent::Digest(_) => None,
+        PageContent::Own(end) => Some(end),
+    };
+    let mut n_before: HashMap<u64, u64> = HashMap::new();
+    let mut others = OwnLabels::new();
+    for_each_group(n_rows, own, |end, page| {
+        if page.len() < 2 {
+            return;
+        }
+        let label = basis.own_label(end);
+        let nth = n_before.entry(label).or_insert(0);
+        *nth += 1;
+        if *nth > 1 {
+            others.insert(end, label_of(label, *nth));
+        }
+        join(page, places);
+    });
+    (n_groups, others)
 }
+
+/// Keys whose 64 bits another key has too, and comes before.
+pub(super) type Collided = HashSet<ComparisonKey>;
 
 /// Places the members of URL groups; those in page groups keep their keeper.
-pub(super) fn place_urls(basis: Basis<'_>, places: &mut [Place]) -> KeyCounts {
-    let mut keyed: Vec<(ComparisonKey, RowId)> = (0..basis.catalog.len())
-        .into_par_iter()
-        .map(RowId::from_index)
-        .map(|row| (basis.catalog.row(row).key, row))
-        .collect();
-    keyed.par_sort_unstable();
+pub(super) fn place_urls(basis: Basis<'_>, places: &mut [Place]) -> (KeyCounts, Collided) {
     let mut counts = KeyCounts::default();
-    for same_bits in keyed.chunk_by(|a, b| a.0.key == b.0.key) {
-        for (nth, same_key) in same_bits.chunk_by(|a, b| a.0 == b.0).enumerate() {
-            counts.keys += 1;
-            counts.collisions += u64::from(nth > 0);
-            let key = same_key[0].0;
-            let label = match nth {
-                0 => key.key.max(1),
-                _ => label_of(key.key, key.check),
-            };
-            let rows: Vec<RowId> = same_key
-                .iter()
-                .map(|(_, row)| *row)
-                .filter(|row| !basis.is_out_of_scope(*row))
-                .collect();
-            if rows.len() > 1 {
-                counts.groups += 1;
-                counts.changed += u64::from(is_changed(basis, &rows));
-                place_url_group(basis, label, &rows, places);
-            }
+    let mut collided = Collided::new();
+    let mut last = None;
+    let key = |row| Some(basis.catalog.row(row).key);
+    for_each_group(basis.catalog.len(), key, |key, same_key| {
+        counts.keys += 1;
+        if last == Some(key.key) {
+            counts.collisions += 1;
+            collided.insert(key);
         }
-    }
-    counts
+        last = Some(key.key);
+        if same_key.len() < 2 {
+            return;
+        }
+        let rows: Vec<RowId> = same_key
+            .iter()
+            .map(|tag| tag.row())
+            .filter(|row| !basis.is_out_of_scope(*row))
+            .collect();
+        if rows.len() > 1 {
+            counts.groups += 1;
+            counts.changed += u64::from(is_changed(basis, &rows));
+            place_url_group(basis, &rows, places);
+        }
+    });
+    (counts, collided)
 }
 
-fn place_url_group(basis: Basis<'_>, label: u64, rows: &[RowId], places: &mut [Place]) {
+/// The label of the URL group of `key`.
+pub(super) fn url_label(collided: &Collided, key: ComparisonKey) -> u64 {
+    if collided.contains(&key) {
+        label_of(key.key, key.check)
+    } else {
+        key.key.max(1)
+    }
+}
+
+fn place_url_group(basis: Basis<'_>, rows: &[RowId], places: &mut [Place]) {
     let keeper = basis.keeper(rows.iter().copied());
-    let mut rest = rows.iter().filter(|row| places[row.index()].page == 0);
+    let is_rest = |place: &Place| !place.is(Fact::InPageGroup);
+    let mut rest = rows.iter().filter(|row| is_rest(&places[row.index()]));
     let is_sole_keeper = rest.next().copied() == keeper && rest.next().is_none();
     for row in rows {
         let place = &mut places[row.index()];
-        place.url = label;
-        if place.page == 0 && !is_sole_keeper {
-            place.keeper = keeper;
+        place.set(Fact::InUrlGroup);
+        if is_rest(place) && !is_sole_keeper {
+            place.set_keeper(keeper);
         }
     }
 }
@@ -156,25 +236,27 @@ pub(super) fn judge(basis: Basis<'_>, ways: &Ways, urls: &Urls<'_>, places: &mut
         .enumerate()
         .for_each(|(index, place)| {
             let row = RowId::from_index(index);
-            let Some(keeper) = place.keeper else { return };
+            let Some(keeper) = place.keeper() else { return };
             if row == keeper {
-                place.role = Role::Keeper;
+                place.set_role(Role::Keeper);
                 return;
             }
-            let verdict = if place.page == 0 {
-                basis.judge_by_key(row, keeper)
-            } else {
+            let verdict = if place.is(Fact::InPageGroup) {
                 basis.judge_by_page(ways, row, keeper)
+            } else {
+                basis.judge_by_key(row, keeper)
             };
-            place.role = verdict.role();
-            place.is_both_empty = verdict == Verdict::BothEmpty;
+            place.set_role(verdict.role());
+            if verdict == Verdict::BothEmpty {
+                place.set(Fact::BothEmpty);
+            }
             let key = |row| basis.catalog.row(row).key;
             let base_key = |row| (urls.base_key)(row);
-            if place.role == Role::Version
+            if place.role() == Role::Version
                 && key(row) == key(keeper)
                 && base_key(row) != base_key(keeper)
             {
-                place.conflicts.insert(Conflict::ContentDiffers);
+                place.add_conflicts(Conflict::ContentDiffers.into());
             }
         });
 }
@@ -182,8 +264,8 @@ pub(super) fn judge(basis: Basis<'_>, ways: &Ways, urls: &Urls<'_>, places: &mut
 /// A capture whose key an earlier run holds is not unique, though it stands alone here: same key, and no content to judge by.
 pub(super) fn judge_seen(catalog: &Catalog, places: &mut [Place]) {
     for (place, row) in places.iter_mut().zip(catalog.rows()) {
-        if place.role == Role::Unique && row.flags.contains(RowFlags::SEEN_BEFORE) {
-            place.role = Role::Unjudged;
+        if place.role() == Role::Unique && row.flags.contains(RowFlags::SEEN_BEFORE) {
+            place.set_role(Role::Unjudged);
         }
     }
 }

@@ -3,10 +3,10 @@
 use super::content::{ContentId, is_nothing};
 use super::cost::Redundant;
 use super::place::{KeyCounts, Place};
+use super::tags::for_each_group;
 use super::{Basis, Counts};
 use crate::capture::RecordType;
 use crate::catalog::RowId;
-use rayon::prelude::*;
 
 /// What the passes counted.
 #[derive(Clone, Copy, Debug)]
@@ -46,11 +46,11 @@ pub(super) fn tally(basis: Basis<'_>, places: &[Place], passes: Passes) -> Count
 }
 
 fn count_row(counts: &mut Counts, basis: Basis<'_>, row: RowId, place: &Place) {
-    counts.by_role[place.role as usize] += 1;
-    if let Some(keeper) = place.keeper.filter(|keeper| *keeper != row) {
+    counts.by_role[place.role() as usize] += 1;
+    if let Some(keeper) = place.keeper().filter(|keeper| *keeper != row) {
         counts.by_sameness[basis.sameness(row, keeper) as usize] += 1;
     }
-    for conflict in place.conflicts.iter() {
+    for conflict in place.conflicts().iter() {
         counts.by_conflict[conflict as usize] += 1;
     }
     let is_revisit = basis.catalog.row(row).record_type == RecordType::Revisit;
@@ -58,12 +58,11 @@ fn count_row(counts: &mut Counts, basis: Basis<'_>, row: RowId, place: &Place) {
 }
 
 fn distinct_uris(basis: Basis<'_>) -> u64 {
-    let mut hashes: Vec<ContentId> = (0..basis.catalog.len())
-        .into_par_iter()
-        .map(RowId::from_index)
-        .map(|row| ContentId::new(xxhash_rust::xxh3::xxh3_128(basis.catalog.target_uri(row))))
-        .collect();
-    hashes.par_sort_unstable();
-    hashes.dedup();
-    hashes.len() as u64
+    let mut n_uris = 0;
+    let hash = |row| {
+        let uri = basis.catalog.target_uri(row);
+        Some(ContentId::new(xxhash_rust::xxh3::xxh3_128(uri)))
+    };
+    for_each_group(basis.catalog.len(), hash, |_, _| n_uris += 1);
+    n_uris
 }

@@ -1,11 +1,12 @@
 //! The way of each capture under the evidence that is named.
 
-use super::{Basis, Conflict, Conflicts, End, Evidence, Hop};
+use super::{Basis, Conflict, Conflicts, End, Ends, Evidence, Hop};
 use crate::catalog::RowId;
 
-/// Where pointers bring each capture; every way is gone once, however many captures share it.
+/// Where pointers bring the captures that point elsewhere; every way is gone once, however many captures share it.
 #[derive(Debug)]
 pub(super) struct Ways {
+    /// By index in [`Ends::pointing`]; no other row goes anywhere.
     stand: Vec<RowId>,
     after_revisits: Vec<RowId>,
 }
@@ -13,51 +14,51 @@ pub(super) struct Ways {
 impl Ways {
     /// Goes all ways.
     pub(super) fn of(basis: Basis<'_>) -> Self {
-        let go = |admits: &dyn Fn(&Hop) -> bool| {
-            follow(basis.catalog.len(), |row| {
-                basis.ends.hop(row).filter(|hop| admits(hop))
-            })
-        };
         Self {
-            stand: go(&|hop| basis.admits(hop)),
-            after_revisits: go(&|hop| hop.kind == Evidence::Revisit),
+            stand: follow(basis.ends, |hop| basis.admits(hop)),
+            after_revisits: follow(basis.ends, |hop| hop.kind == Evidence::Revisit),
         }
-    }
-
-    /// The capture whose content serves a row.
-    pub(super) fn stand(&self, row: RowId) -> RowId {
-        self.stand[row.index()]
     }
 }
 
-/// The last row of each row's way.
-fn follow(n_rows: usize, hop: impl Fn(RowId) -> Option<Hop>) -> Vec<RowId> {
-    let mut lasts: Vec<Option<RowId>> = vec![None; n_rows];
+/// The last row of each way of hops that `admits` takes.
+fn follow(ends: &Ends, admits: impl Fn(&Hop) -> bool) -> Vec<RowId> {
+    let pointing = ends.pointing();
+    let mut lasts: Vec<Option<RowId>> = vec![None; pointing.members().len()];
     let mut path = Vec::new();
-    for row in (0..n_rows).map(RowId::from_index) {
-        let mut at = row;
+    for row in pointing.members() {
+        let mut at = *row;
         let last = loop {
-            if let Some(last) = lasts[at.index()] {
+            let Some(slot) = pointing.index(at) else {
+                break at;
+            };
+            if let Some(last) = lasts[slot] {
                 break last;
             }
             // Stands until the way is known; a pointer that came back to it would end here.
-            lasts[at.index()] = Some(at);
-            match hop(at) {
+            lasts[slot] = Some(at);
+            match ends.hop(at).filter(&admits) {
                 Some(hop) => {
-                    path.push(at);
+                    path.push(slot);
                     at = hop.to;
                 }
                 None => break at,
             }
         };
         for passed in path.drain(..) {
-            lasts[passed.index()] = Some(last);
+            lasts[passed] = Some(last);
         }
     }
     lasts.into_iter().flatten().collect()
 }
 
 impl Basis<'_> {
+    /// The capture whose content serves a row.
+    pub(super) fn stand(&self, ways: &Ways, row: RowId) -> RowId {
+        let slot = self.ends.pointing().index(row);
+        slot.map_or(row, |slot| ways.stand[slot])
+    }
+
     /// Whether evidence takes a hop: a revisit stands by its own digest if revisits are not named.
     pub(super) fn admits(&self, hop: &Hop) -> bool {
         hop.kind != Evidence::Revisit || self.thresholds.names(Evidence::Revisit)
@@ -67,8 +68,14 @@ impl Basis<'_> {
     pub(super) fn is_redirected(&self, ways: &Ways, row: RowId) -> bool {
         let hop = |row| self.ends.hop(row).filter(|hop| self.admits(hop));
         hop(row).is_some_and(|first| {
-            first.kind != Evidence::Revisit || hop(ways.after_revisits[row.index()]).is_some()
+            first.kind != Evidence::Revisit || hop(self.after_revisits(ways, row)).is_some()
         })
+    }
+
+    /// Where the revisits at the start of a way lead.
+    fn after_revisits(&self, ways: &Ways, row: RowId) -> RowId {
+        let slot = self.ends.pointing().index(row);
+        slot.map_or(row, |slot| ways.after_revisits[slot])
     }
 
     /// The first capture on the way that is no redirect.
@@ -77,7 +84,7 @@ impl Basis<'_> {
             self.ends.page(row)
         } else {
             // All hops before it are redirects.
-            ways.stand(row)
+            self.stand(ways, row)
         }
     }
 

@@ -25,15 +25,16 @@ impl<'a> Contents<'a> {
         let mut bodies: HashMap<u128, u128> = HashMap::new();
         for row in rows {
             let facts = basis.ends.facts(row);
-            if facts.body_hash != 0 && facts.decoded == 0 {
-                let smallest = bodies.entry(facts.payload).or_insert(facts.body_hash);
-                *smallest = facts.body_hash.min(*smallest);
+            let body = basis.ends.body_hash(basis.catalog, row);
+            if body != 0 && facts.decoded == 0 {
+                let smallest = bodies.entry(facts.payload).or_insert(body);
+                *smallest = body.min(*smallest);
             }
         }
         let computed = basis
             .catalog
             .ids()
-            .filter(|row| basis.catalog.row(*row).body_hash != 0)
+            .filter(|row| basis.catalog.body_hash(*row) != 0)
             .find_map(|row| basis.catalog.capture(row).payload.digest)
             .map_or(Algorithm::Sha1, |digest| digest.algorithm);
         Self {
@@ -50,7 +51,8 @@ impl<'a> Contents<'a> {
         }
         let facts = self.basis.ends.facts(row);
         let held = self.basis.catalog.row(self.basis.ends.content(row));
-        let (identity, kinds) = match (facts.decoded, facts.body_hash) {
+        let body = self.basis.ends.body_hash(self.basis.catalog, row);
+        let (identity, kinds) = match (facts.decoded, body) {
             // Of a payload that was not read it is not known whether it is coded.
             (0, 0) => (facts.payload, PAYLOAD),
             (0, body) if held.flags.contains(RowFlags::UNDECODABLE) => {

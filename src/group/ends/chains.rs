@@ -86,6 +86,10 @@ impl Chains {
         self.rows.index(row).map(|slot| &self.ways[slot])
     }
 
+    pub(super) fn rows(&self) -> &Subset {
+        &self.rows
+    }
+
     /// What becomes of all rows that point elsewhere, or would.
     pub(super) fn ways(&self) -> &[Way] {
         &self.ways

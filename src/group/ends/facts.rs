@@ -107,7 +107,6 @@ impl Payloads {
         Facts {
             status: row.status,
             payload,
-            body_hash: row.body_hash,
             decoded: match self.decoded.get(&payload) {
                 Some(decoded) if is_complete => *decoded,
                 _ => 0,

@@ -19,6 +19,7 @@ use crate::catalog::{Catalog, Row, RowFlags, RowId};
 use chains::{Chains, Parts};
 use facts::Payloads;
 use revisits::Revisits;
+pub(super) use subset::Subset;
 
 /// One step from a capture towards its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,8 +40,6 @@ pub struct Facts {
     /// Identity of the payload digest, 0 for none. Mapped: a declared digest that was checked on a
     /// payload counts as that payload's.
     pub payload: u128,
-    /// XXH3-128 of the payload where it was read, else 0.
-    pub body_hash: u128,
     /// Identity of the decoded digest, or of what the payload is known to decode to; 0 for none.
     pub decoded: u128,
     /// No payload bytes.
@@ -138,6 +137,17 @@ impl Ends {
             is_usable: facts.is_usable && !is_head,
             ..facts
         }
+    }
+
+    /// XXH3-128 of the payload of a row where it was read, else 0.
+    #[must_use]
+    pub fn body_hash(&self, catalog: &Catalog, row: RowId) -> u128 {
+        catalog.body_hash(self.content(row))
+    }
+
+    /// The rows that lead elsewhere, or would.
+    pub(super) fn pointing(&self) -> &Subset {
+        self.chains.rows()
     }
 
     /// The capture whose payload, digests, `payload_bytes` and mime are the row's: its original if it is a revisit, else itself.

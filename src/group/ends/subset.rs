@@ -6,7 +6,7 @@ const BITS: usize = u64::BITS as usize;
 
 /// Some rows of a catalog, in order; the n-th of them has index n.
 #[derive(Debug, Default)]
-pub(super) struct Subset {
+pub(in crate::group) struct Subset {
     words: Vec<u64>,
     /// Members before each word.
     before: Vec<u32>,
@@ -15,7 +15,7 @@ pub(super) struct Subset {
 
 impl Subset {
     /// The rows of a catalog of `len` rows that `is_member` admits.
-    pub(super) fn of(len: usize, is_member: impl Fn(RowId) -> bool) -> Self {
+    pub(in crate::group) fn of(len: usize, is_member: impl Fn(RowId) -> bool) -> Self {
         let mut subset = Self::default();
         for start in (0..len).step_by(BITS) {
             subset
@@ -34,12 +34,12 @@ impl Subset {
     }
 
     /// The members, by their index.
-    pub(super) fn members(&self) -> &[RowId] {
+    pub(in crate::group) fn members(&self) -> &[RowId] {
         &self.members
     }
 
     /// The index of `row` among the members.
-    pub(super) fn index(&self, row: RowId) -> Option<usize> {
+    pub(in crate::group) fn index(&self, row: RowId) -> Option<usize> {
         let (word, bit) = (row.index() / BITS, row.index() % BITS);
         let bits = self.words[word];
         (bits >> bit & 1 == 1).then(|| {

@@ -110,14 +110,19 @@ impl Twin<'_> {
             .catalog
             .ids()
             .filter(|other| self.is_usable(*other) && self.facts(*other).payload == facts.payload)
-            .map(|other| self.facts(other).body_hash)
+            .map(|other| self.body_hash(other))
             .filter(|hash| *hash != 0)
             .min();
-        if facts.body_hash == 0 || Some(facts.body_hash) == least {
+        let own = self.body_hash(row);
+        if own == 0 || Some(own) == least {
             Content::Digest(facts.payload)
         } else {
-            Content::Forged(facts.payload, facts.body_hash)
+            Content::Forged(facts.payload, own)
         }
+    }
+
+    fn body_hash(&self, row: RowId) -> u128 {
+        self.ends.body_hash(self.catalog, row)
     }
 
     fn decoded(&self, row: RowId) -> Content {

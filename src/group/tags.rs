@@ -1,0 +1,133 @@
+//! Rows brought together by what they share, at 8 bytes a row.
+//!
+//! ```text
+//! tag  = 32 bits of what a row is grouped by ‖ its row id     one array, written in row order
+//! sort the tags as plain numbers                              rows of one id now stand together,
+//!                                                             with the few whose 32 bits are equal by chance
+//! each stretch of equal bits: its full ids, looked up         one id: a group as it stands
+//!                                                             several: sorted by id
+//! ```
+//! A tag is a quarter of a 128-bit id with its row, and most rows are alone with their bits and never looked at again.
+//! The sort goes through the array in order, also where it stands in a spill file; rows that all share one id are one
+//! stretch, found in one look, so that skew is no case of its own.
+
+use rayon::prelude::*;
+
+use crate::catalog::RowId;
+
+/// A row, and 32 bits of what it is grouped by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Tag(u64);
+
+impl Tag {
+    /// Comes after all others; no row has this number.
+    const NONE: Self = Self(u64::MAX);
+
+    pub(super) fn new(bits: u32, row: RowId) -> Self {
+        Self(u64::from(bits) << 32 | u64::from(row.0))
+    }
+
+    pub(super) fn bits(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
+
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "the lower half is a row id"
+    )]
+    pub(super) fn row(self) -> RowId {
+        RowId(self.0 as u32)
+    }
+}
+
+/// What rows are grouped by.
+pub(super) trait Id: Copy + Ord + Send + Sync {
+    /// The first 32 bits of it, in its own order.
+    fn bits(self) -> u32;
+}
+
+impl Id for RowId {
+    fn bits(self) -> u32 {
+        self.0
+    }
+}
+
+/// Calls `on_group` with the rows of each id that `id_of` gives, in order of ids; the rows of one are in order too.
+pub(super) fn for_each_group<I: Id>(
+    n_rows: usize,
+    id_of: impl Fn(RowId) -> Option<I> + Sync,
+    mut on_group: impl FnMut(I, &[Tag]),
+) {
+    let mut tags = tags(n_rows, |row| id_of(row).map(Id::bits));
+    // Each tag was made of an id that is there.
+    let id_of = |tag: Tag| id_of(tag.row());
+    for same_bits in tags.chunk_by_mut(|a, b| a.bits() == b.bits()) {
+        let Some(first) = id_of(same_bits[0]) else {
+            continue;
+        };
+        if same_bits
+            .par_iter()
+            .with_min_len(1 << 12)
+            .all(|tag| id_of(*tag) == Some(first))
+        {
+            on_group(first, same_bits);
+            continue;
+        }
+        same_bits.par_sort_unstable_by_key(|tag| (id_of(*tag), *tag));
+        for group in same_bits.chunk_by(|a, b| id_of(*a) == id_of(*b)) {
+            if let Some(id) = id_of(group[0]) {
+                on_group(id, group);
+            }
+        }
+    }
+}
+
+/// The rows to which `bits_of` gives some, sorted.
+pub(super) fn tags(n_rows: usize, bits_of: impl Fn(RowId) -> Option<u32> + Sync) -> Vec<Tag> {
+    let mut tags: Vec<Tag> = (0..n_rows)
+        .into_par_iter()
+        .map(RowId::from_index)
+        .map(|row| bits_of(row).map_or(Tag::NONE, |bits| Tag::new(bits, row)))
+        .collect();
+    tags.par_sort_unstable();
+    let n_tagged = tags.partition_point(|tag| *tag != Tag::NONE);
+    tags.truncate(n_tagged);
+    tags
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    /// An id of which few bits are told.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    struct Coarse(u32);
+
+    impl Id for Coarse {
+        fn bits(self) -> u32 {
+            self.0 / 8
+        }
+    }
+
+    #[test]
+    fn groups_are_those_of_full_ids_in_their_order() {
+        let id_of = |row: RowId| match row.0 {
+            row if row % 11 == 0 => None,
+            // A third of them share one id, the others a few bits.
+            row if row % 3 == 0 => Some(Coarse(40)),
+            row => Some(Coarse(row * row % 61)),
+        };
+        let mut expected: BTreeMap<Coarse, Vec<RowId>> = BTreeMap::new();
+        for row in (0..2000).map(RowId) {
+            if let Some(id) = id_of(row) {
+                expected.entry(id).or_default().push(row);
+            }
+        }
+        let mut found = Vec::new();
+        for_each_group(2000, id_of, |id, group| {
+            found.push((id, group.iter().map(|tag| tag.row()).collect::<Vec<_>>()));
+        });
+        assert!(expected.into_iter().eq(found));
+    }
+}
