@@ -232,7 +232,9 @@ fn without_sessions(parts: &[Bytes]) -> Bytes {
         kept.extend(pieces.filter(|piece| !piece.to_ascii_lowercase().starts_with(b"jsessionid=")));
         let kept = kept.join(&b';');
         let lower = kept.to_ascii_lowercase();
-        if lower.len() >= 5 && lower.starts_with(b"(s(") && lower.ends_with(b"))") {
+        let is_session = lower.len() >= 5 && lower.starts_with(b"(s(") && lower.ends_with(b"))");
+        // Nothing is left of what was a segment: it goes with its slash.
+        if is_session || (kept.is_empty() && !part.is_empty()) {
             continue;
         }
         path.extend(kept);

@@ -16,8 +16,9 @@ const EXTENSIONS: [&[u8]; 6] = [b".html", b".htm", b".php", b".asp", b".aspx", b
 /// A session in a path parameter, without case.
 const JSESSIONID: &[u8] = b";jsessionid=";
 
-/// `path-session=drop`: `/a;jsessionid=1?q` is `/a?q`, `/(S(x))/a` is `/a`. Merges wrongly: product
-/// ids of the same shape. Not merged: `/a;jsession=1`, `/(S(x))b` and `/b`.
+/// `path-session=drop`: `/a;jsessionid=1?q` is `/a?q`, `/(S(x))/a` is `/a`. A segment that is left
+/// empty goes with the slash behind it: `/;jsessionid=1/a` is `/a`. Merges wrongly: product ids of the
+/// same shape. Not merged: `/a;jsession=1`, `/(S(x))b` and `/b`.
 pub(super) fn drop_sessions(path: &[u8], out: &mut Vec<u8>) {
     for segment in path[1..].split_inclusive(|byte| *byte == b'/') {
         let (name, slash) = match segment.split_last() {
@@ -38,7 +39,8 @@ pub(super) fn drop_sessions(path: &[u8], out: &mut Vec<u8>) {
                 out.extend_from_slice(part);
             }
         }
-        if is_session_segment(&out[start..]) {
+        let is_emptied = out.len() == start && !name.is_empty();
+        if is_emptied || is_session_segment(&out[start..]) {
             out.truncate(start);
         } else {
             out.extend_from_slice(slash);
