@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use crate::policy::Policy;
 use crate::policy::builtin::base_name;
 use crate::policy::id::{DATA, fragment_name};
-use crate::policy::plan::{Authority, Bets, Names};
+use crate::policy::origins::Authority;
+use crate::policy::plan::{Bets, Names};
 use crate::policy::rule::{Rule, RuleSet};
 
 impl Policy {

@@ -5,7 +5,8 @@ use std::fmt;
 use xxhash_rust::xxh3::Xxh3Default;
 
 use crate::policy::builtin::base_name;
-use crate::policy::plan::{Authority, Bets, Fragment, Names, Plan};
+use crate::policy::origins::Authority;
+use crate::policy::plan::{Bets, Fragment, Names, Plan};
 
 /// The bytes that the core escapes: `PATH` and `QUERY` of `uri`, the latter without and with the browser tier.
 /// A test holds them against what `uri` does; whoever changes them there gives every policy another id.

@@ -3,6 +3,7 @@
 //! A policy is a built-in one or a file; what hot code reads of it is its [`Plan`]. Must never know
 //! threads, or import `uri`.
 
+pub mod origins;
 pub mod plan;
 pub mod rule;
 

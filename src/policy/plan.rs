@@ -3,6 +3,9 @@
 //! `key` takes this and hands it to `uri`; nothing here is parsed or looked up by text. Must never
 //! import `uri`.
 
+use std::sync::Arc;
+
+use crate::policy::origins::{Authority, Origins};
 use crate::policy::rule::RuleSet;
 
 /// Everything that decides a key, as plain values.
@@ -14,9 +17,9 @@ pub struct Plan {
     pub fragment: Fragment,
     /// The bets for a URL that no entry of `origins` is about.
     pub bets: Bets,
-    /// Per-origin bets. The first that is about a URL decides alone: the loader sorts the most
-    /// specific first, and gives each the policy's own bets and those of the entries that cover it.
-    pub origins: Vec<Origin>,
+    /// Per-origin bets. The most specific that is about a URL decides alone: the loader gives each the
+    /// policy's own bets and those of the entries that cover it.
+    pub origins: Origins,
     /// Which URLs may be joined; `None`: all.
     pub scope: Option<Scope>,
 }
@@ -65,27 +68,6 @@ pub struct Bets {
     pub index_files: Names,
 }
 
-/// Bets of one origin.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Origin {
-    /// Whom it is about.
-    pub authority: Authority,
-    /// A prefix of whole segments, normalized, that starts with `/`; empty: every path. `/a` and
-    /// `/a/` are about `/a` and `/a/b`, never `/ab`.
-    pub path: Vec<u8>,
-    /// What runs there.
-    pub bets: Bets,
-}
-
-/// A host by whole labels from the right, and a port.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Authority {
-    /// In lower case and ASCII, without a dot in front: `example.org` is about `a.example.org` too.
-    pub host: Vec<u8>,
-    /// `None`: every port.
-    pub port: Option<u16>,
-}
-
 /// Which URLs may be joined.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Scope {
@@ -97,7 +79,11 @@ pub struct Scope {
 
 /// Names of parameters or files, decoded, compared with case; one that ends in `*` is a prefix.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Names {
+pub struct Names(Arc<Sorted>);
+
+/// What origins that inherit a list share.
+#[derive(Debug, Default, PartialEq, Eq, Hash)]
+struct Sorted {
     exact: Vec<Vec<u8>>,
     prefixes: Vec<Vec<u8>>,
 }
@@ -110,7 +96,7 @@ impl Plan {
             base,
             fragment: Fragment::Drop,
             bets: Bets::default(),
-            origins: Vec::new(),
+            origins: Origins::default(),
             scope: None,
         }
     }
@@ -132,21 +118,7 @@ impl Plan {
     /// The bets for a normalized URL: its host, its port (that of the scheme, if none stands), its path.
     #[must_use]
     pub fn bets_for(&self, host: &[u8], port: u16, path: &[u8]) -> &Bets {
-        self.origins
-            .iter()
-            .find(|origin| origin.authority.admits(host, port) && starts_path(path, &origin.path))
-            .map_or(&self.bets, |origin| &origin.bets)
-    }
-}
-
-impl Authority {
-    /// Whether `host` ends in these labels, and has this port. A dot at the end of `host` is overlooked.
-    #[must_use]
-    pub fn admits(&self, host: &[u8], port: u16) -> bool {
-        let host = host.strip_suffix(b".").unwrap_or(host);
-        let labels = host.strip_suffix(self.host.as_slice());
-        labels.is_some_and(|rest| rest.is_empty() || rest.ends_with(b"."))
-            && self.port.is_none_or(|own| own == port)
+        self.origins.find(host, port, path).unwrap_or(&self.bets)
     }
 }
 
@@ -162,7 +134,7 @@ impl Scope {
 impl Names {
     /// Names, and prefixes that end in `*`.
     pub fn new<'a>(names: impl IntoIterator<Item = &'a [u8]>) -> Self {
-        let mut own = Self::default();
+        let mut own = Sorted::default();
         for name in names {
             match name.strip_suffix(b"*") {
                 Some(prefix) => own.prefixes.push(prefix.to_vec()),
@@ -173,62 +145,47 @@ impl Names {
         own.exact.dedup();
         own.prefixes.sort_unstable();
         own.prefixes.dedup();
-        own
+        Self(Arc::new(own))
     }
 
     /// Whether the decoded `name` is in it.
     #[must_use]
     pub fn contains(&self, name: &[u8]) -> bool {
-        self.exact
+        self.0
+            .exact
             .binary_search_by(|own| own.as_slice().cmp(name))
             .is_ok()
-            || self.prefixes.iter().any(|own| name.starts_with(own))
+            || self.0.prefixes.iter().any(|own| name.starts_with(own))
     }
 
     /// Whether there is none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.exact.is_empty() && self.prefixes.is_empty()
+        self.0.exact.is_empty() && self.0.prefixes.is_empty()
     }
 
     /// All of them as [`Names::new`] took them, exact ones first, each kind sorted.
     pub fn iter(&self) -> impl Iterator<Item = Vec<u8>> {
-        let prefixes = self.prefixes.iter().map(|own| [own, &b"*"[..]].concat());
-        self.exact.iter().cloned().chain(prefixes)
+        let prefixes = self.0.prefixes.iter().map(|own| [own, &b"*"[..]].concat());
+        self.0.exact.iter().cloned().chain(prefixes)
     }
-}
 
-/// Whether `path` starts with the whole segments of `prefix`.
-fn starts_path(path: &[u8], prefix: &[u8]) -> bool {
-    let prefix = prefix.strip_suffix(b"/").unwrap_or(prefix);
-    path.strip_prefix(prefix)
-        .is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
+    /// Names that count as a whole, sorted.
+    #[must_use]
+    pub fn exact(&self) -> &[Vec<u8>] {
+        &self.0.exact
+    }
+
+    /// What stands in front of a `*`, sorted.
+    #[must_use]
+    pub fn prefixes(&self) -> &[Vec<u8>] {
+        &self.0.prefixes
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_host_admits_whole_labels_and_its_port() {
-        let own = Authority {
-            host: b"example.org".to_vec(),
-            port: Some(8443),
-        };
-        assert!(own.admits(b"a.example.org", 8443));
-        assert!(own.admits(b"example.org.", 8443));
-        assert!(!own.admits(b"badexample.org", 8443));
-        assert!(!own.admits(b"example.org", 443));
-    }
-
-    #[test]
-    fn a_path_is_a_prefix_of_whole_segments() {
-        assert!(starts_path(b"/a/b", b"/a"));
-        assert!(starts_path(b"/a", b"/a/"));
-        assert!(starts_path(b"/x", b""));
-        assert!(starts_path(b"/x", b"/"));
-        assert!(!starts_path(b"/ab", b"/a/"));
-    }
 
     #[test]
     fn a_star_is_a_prefix() {

@@ -76,8 +76,9 @@ impl Pair<'_> {
     /// Whether both have one key text under the plan with `rules`, and what fired on either.
     fn run(&mut self, rules: RuleSet) -> (bool, RuleSet) {
         add(&mut self.with_rules.bets, &self.plan.bets, rules);
-        for (origin, own) in self.with_rules.origins.iter_mut().zip(&self.plan.origins) {
-            add(&mut origin.bets, &own.bets, rules);
+        let bets = self.with_rules.origins.bets_mut();
+        for (bets, own) in bets.zip(&self.plan.origins) {
+            add(bets, &own.bets, rules);
         }
         let [first, second] = &mut self.normalizers;
         let first = first.normalize(&self.with_rules, self.urls[0]);

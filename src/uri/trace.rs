@@ -77,8 +77,8 @@ pub fn components(key_text: &[u8]) -> Vec<(&'static str, &[u8])> {
 fn restricted(plan: &Plan, bets: RuleSet) -> Plan {
     let mut plan = plan.clone();
     plan.bets.rules = plan.bets.rules.intersection(bets);
-    for origin in &mut plan.origins {
-        origin.bets.rules = origin.bets.rules.intersection(bets);
+    for own in plan.origins.bets_mut() {
+        own.rules = own.rules.intersection(bets);
     }
     plan
 }

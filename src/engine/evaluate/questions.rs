@@ -314,8 +314,8 @@ pub(super) fn with_only(plan: &Plan, rules: RuleSet) -> Plan {
     };
     let mut admitted = plan.clone();
     admitted.bets = admit(&plan.bets);
-    for origin in &mut admitted.origins {
-        origin.bets = admit(&origin.bets);
+    for bets in admitted.origins.bets_mut() {
+        *bets = admit(bets);
     }
     admitted
 }

@@ -1,7 +1,7 @@
 //! A host of a policy file: whole labels from the right, and a port.
 
 use super::mistake::{Mistake, Read};
-use crate::policy::plan::Authority;
+use crate::policy::origins::Authority;
 
 const EXPECTED: &str =
     "expected a host and perhaps a port, as in \"example.org\" or \"example.org:8443\"";

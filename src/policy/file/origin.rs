@@ -9,7 +9,8 @@ use super::bets::Said;
 use super::mistake::{Mistake, Read, start};
 use super::{host, span_of, string};
 use crate::policy::Sources;
-use crate::policy::plan::{Authority, Bets, Origin};
+use crate::policy::origins::{Authority, Origin, Origins};
+use crate::policy::plan::Bets;
 
 const KEYS: [&str; 2] = ["host", "path"];
 
@@ -23,15 +24,15 @@ struct Entry {
     said: Said,
 }
 
-/// All entries, the most specific first, each with the bets of `policy` and of the entries that cover it.
+/// All entries, each with the bets of `policy` and of the entries that cover it.
 pub(super) fn read_all(
     root: &dyn TableLike,
     policy: &Bets,
     folder: &Path,
     sources: &mut Sources,
-) -> Read<Vec<Origin>> {
+) -> Read<Origins> {
     let Some(item) = root.get("origin") else {
-        return Ok(Vec::new());
+        return Ok(Origins::default());
     };
     let mut entries: Vec<Entry> = Vec::new();
     let mut by_place: HashMap<Place, usize> = HashMap::new();
@@ -50,7 +51,7 @@ pub(super) fn read_all(
         }
         entries.push(entry);
     }
-    let mut origins: Vec<Origin> = entries
+    let origins: Vec<Origin> = entries
         .iter()
         .map(|entry| {
             let mut bets = policy.clone();
@@ -66,29 +67,13 @@ pub(super) fn read_all(
             }
         })
         .collect();
-    origins.sort_by_cached_key(|origin| std::cmp::Reverse(specificity(origin)));
     for entry in entries {
         let origin = name_of(&entry);
         let own = entry.said.into_sources(&origin);
         sources.lists.extend(own.lists);
         sources.evidence.extend(own.evidence);
     }
-    Ok(origins)
-}
-
-/// More labels first, then a port, then more segments; then by name, so that the order of the file
-/// does not show.
-fn specificity(origin: &Origin) -> (usize, bool, usize, Vec<u8>, Option<u16>, Vec<u8>) {
-    let n_labels = origin.authority.host.split(|&b| b == b'.').count();
-    let n_segments = origin.path.iter().filter(|&&b| b == b'/').count();
-    (
-        n_labels,
-        origin.authority.port.is_some(),
-        n_segments,
-        origin.authority.host.clone(),
-        origin.authority.port,
-        origin.path.clone(),
-    )
+    Ok(Origins::new(origins))
 }
 
 /// Every place that covers the entry, the widest first, itself last.
