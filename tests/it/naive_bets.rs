@@ -253,16 +253,33 @@ fn is_default_index(segment: &[u8]) -> bool {
 }
 
 fn is_listed_index(segment: &[u8], bets: &Bets) -> bool {
-    let fold = |it: &[u8]| match bets.rules.contains(Rule::PathCaseLower) {
-        true => it.to_ascii_lowercase(),
+    let fold = |it: &[u8]| fold(it, Rule::PathCaseLower, bets);
+    let zeros = |it: &[u8]| match bets.rules.contains(Rule::LeadingZerosDrop) {
+        true => without_zeros(it),
         false => it.to_vec(),
     };
-    let segment = fold(&decode(segment));
+    let segment = decode(segment);
     bets.index_files.iter().any(|own| {
         let stem = without_extension(&own)
             .filter(|_| bets.rules.contains(Rule::ExtensionDrop) && !is_default_index(&own));
-        fold(&own) == segment || stem.is_some_and(|stem| fold(&stem) == segment)
+        fold(&own) == fold(&segment)
+            || stem.is_some_and(|stem| fold(&zeros(&stem)) == fold(&zeros(&segment)))
     })
+}
+
+/// A decoded name as `case` will leave it.
+fn fold(name: &[u8], case: Rule, bets: &Bets) -> Bytes {
+    match bets.rules.contains(case) {
+        true => {
+            let token = |&byte: &u8| match is_unreserved(byte) {
+                true => Token::Byte(byte),
+                false => Token::Escape(byte),
+            };
+            let component = text(&name.iter().map(token).collect::<Vec<_>>());
+            decode(&lower_text(&component, bets)).to_ascii_lowercase()
+        }
+        false => name.to_vec(),
+    }
 }
 
 fn without_extension(segment: &[u8]) -> Option<Bytes> {
@@ -276,15 +293,33 @@ fn without_extension(segment: &[u8]) -> Option<Bytes> {
 #[expect(clippy::too_many_lines, reason = "a twin reads best as one table")]
 fn query(rule: Rule, bets: &Bets, base: Base, query: &[u8]) -> Option<Bytes> {
     let mut parts = params(query);
-    let fold = |it: Bytes| match bets.rules.contains(Rule::QueryCaseLower) {
-        true => it.to_ascii_lowercase(),
-        false => it,
-    };
+    let fold = |it: Bytes| fold(&it, Rule::QueryCaseLower, bets);
     let listed = |names: &crawl_dedupe::policy::plan::Names, it: &[u8]| {
-        let found = fold(name(it));
-        names.iter().any(|own| match own.strip_suffix(b"*") {
-            Some(prefix) => found.starts_with(&fold(prefix.to_vec())),
-            None => found == fold(own),
+        let raw = split(it, b'=').0;
+        let found = match bets.rules.contains(Rule::QueryPlusSpace) {
+            true => raw
+                .split(|it| *it == b'+')
+                .map(decode)
+                .collect::<Vec<_>>()
+                .join(&b' '),
+            false => decode(&raw),
+        };
+        let found = fold(found);
+        names.iter().any(|own| {
+            let mut spellings = vec![own.clone()];
+            if bets.rules.contains(Rule::QueryPlusSpace) {
+                spellings.push(
+                    own.iter()
+                        .map(|it| if *it == b'+' { b' ' } else { *it })
+                        .collect(),
+                );
+            }
+            spellings
+                .into_iter()
+                .any(|own| match own.strip_suffix(b"*") {
+                    Some(prefix) => found.starts_with(&fold(prefix.to_vec())),
+                    None => found == fold(own),
+                })
         })
     };
     let stays = |is_dropped: &dyn Fn(&[u8]) -> bool| {

@@ -8,6 +8,7 @@ pub(crate) mod authority;
 pub(crate) mod components;
 
 mod escapes;
+mod names;
 mod path;
 mod query;
 mod unicode;

@@ -2,7 +2,7 @@
 
 use crate::policy::Rule;
 use crate::uri::bets::Choice;
-use crate::uri::percent::decoded;
+use crate::uri::bets::names::Comparison;
 use crate::uri::table::{HEXDIG, is};
 
 /// Names of index files in front of the dot, without case.
@@ -74,7 +74,7 @@ pub(super) fn drop_default_index(path: &[u8], choice: &Choice<'_>, out: &mut Vec
 /// `index-file=list`: as the policy names them, byte by byte after decoding.
 ///
 /// Case counts only where it still does behind `path-case`, and a name may come without an extension
-/// that is dropped; otherwise this bet would split what those have merged.
+/// that is dropped, and then without zeros; otherwise this bet would split what those have merged.
 pub(super) fn drop_listed_index(path: &[u8], choice: &Choice<'_>, out: &mut Vec<u8>) {
     drop_index(
         path,
@@ -116,21 +116,22 @@ fn is_default_index(segment: &[u8]) -> bool {
 }
 
 fn is_listed_index(segment: &[u8], choice: &Choice<'_>) -> bool {
-    let ignores_case = choice.rules.contains(Rule::PathCaseLower);
-    let drops_extension = choice.rules.contains(Rule::ExtensionDrop);
-    let is_same = |name: &[u8]| {
-        if ignores_case {
-            let lower = |byte: u8| byte.to_ascii_lowercase();
-            decoded(segment)
-                .map(lower)
-                .eq(name.iter().copied().map(lower))
-        } else {
-            decoded(segment).eq(name.iter().copied())
-        }
-    };
-    choice.lists.index_files.iter().any(|name| {
-        let stem = extension_len(&name).filter(|_| drops_extension && !is_default_index(&name));
-        is_same(&name) || stem.is_some_and(|len| is_same(&name[..name.len() - len]))
+    let names = &choice.lists.index_files;
+    let comparison = Comparison::of_files(choice.rules);
+    if comparison.is_listed(names, segment) {
+        return true;
+    }
+    if !choice.rules.contains(Rule::ExtensionDrop) {
+        return false;
+    }
+    let drops_zeros = choice.rules.contains(Rule::LeadingZerosDrop);
+    names.exact().iter().any(|name| {
+        let Some(len) = extension_len(name).filter(|_| !is_default_index(name)) else {
+            return false;
+        };
+        let stem = &name[..name.len() - len];
+        comparison.is_same(stem, segment)
+            || (drops_zeros && comparison.is_same(without_zeros(stem), without_zeros(segment)))
     })
 }
 

@@ -4,6 +4,7 @@ use crate::policy::Rule;
 use crate::policy::plan::Names;
 use crate::uri::bets::Choice;
 use crate::uri::bets::components::Mark;
+use crate::uri::bets::names::Comparison;
 use crate::uri::bets::path::without_zeros;
 use crate::uri::percent::decoded;
 use crate::uri::query::{LANGUAGE, TRACKING, is_named, is_session, name_value, params};
@@ -75,20 +76,12 @@ pub(super) fn drop_listed(
     choice: &Choice<'_>,
     out: &mut Vec<u8>,
 ) -> Mark {
-    let ignores_case = choice.rules.contains(Rule::QueryCaseLower);
-    let is_kept = |param: &[u8]| {
-        let name = name_value(param).0;
-        if ignores_case {
-            !names
-                .iter()
-                .any(|own| is_named(&own.to_ascii_lowercase(), lower(name)))
-        } else if name.contains(&b'%') {
-            !names.iter().any(|own| is_named(&own, decoded(name)))
-        } else {
-            !names.contains(name)
-        }
-    };
-    keep(query, is_kept, out)
+    let comparison = Comparison::of_parameters(choice.rules);
+    keep(
+        query,
+        |param| !comparison.is_listed(names, name_value(param).0),
+        out,
+    )
 }
 
 /// `query-drop-list=tracking`: `utm_*`, `gclid` and their like go. Merges wrongly: lists disagree.
