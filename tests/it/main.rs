@@ -30,6 +30,7 @@ mod naive_ends;
 mod oracle;
 mod parity;
 mod peer;
+mod plans;
 mod policies;
 mod readme;
 mod report;

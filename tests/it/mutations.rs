@@ -137,6 +137,17 @@ const PIECES: &[&str] = &[
     "www2.",
     "A=",
     "b",
+    "a+b=",
+    "a%20b=",
+    "%C3%89=",
+    "%c3%a9=",
+    "e%CC%81",
+    "E\u{301}",
+    "J%CC%8C",
+    "\u{1f0}",
+    "007.html",
+    ";jsessionid=",
+    "/(S(b))",
 ];
 
 /// A seed with one to four changes.

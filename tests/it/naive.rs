@@ -1,7 +1,7 @@
 //! The slow twin of the normalizer: the same policy written as plainly as it can be, with fresh
 //! strings for each step. It shares the host libraries with the fast one, and nothing else.
 
-use crawl_dedupe::policy::plan::{Base, Fragment, Plan};
+use crawl_dedupe::policy::plan::{Base, Bets, Fragment, Plan};
 use crawl_dedupe::uri::Kind;
 
 use crate::naive_bets;
@@ -26,13 +26,9 @@ pub(crate) fn normalize_naive(plan: &Plan, input: &[u8]) -> (Bytes, Kind) {
     if kind != Kind::Http {
         return (text, kind);
     }
+    let mut seen: Vec<Bytes> = Vec::new();
     while let Some(mut url) = parse(plan.base, &text) {
-        let port = match &url.port {
-            Some(port) => number(port).unwrap_or(0),
-            None if url.scheme == "https" => 443,
-            None => 80,
-        };
-        let bets = plan.bets_for(&url.host, port, &url.path);
+        let bets = bets_of(plan, &text).unwrap_or(&plan.bets);
         for rule in bets.rules.iter() {
             naive_bets::run(rule, bets, plan.base, &mut url);
         }
@@ -40,9 +36,48 @@ pub(crate) fn normalize_naive(plan: &Plan, input: &[u8]) -> (Bytes, Kind) {
         if next == text {
             break;
         }
+        seen.push(text);
         text = next;
+        // Entries that undo each other: the least of what goes round stands for all.
+        if let Some(start) = seen.iter().position(|it| *it == text) {
+            text = seen.drain(start..).min().unwrap_or(text);
+            break;
+        }
     }
     (text, kind)
+}
+
+/// The bets of the first entry about a key text: a walk through all of them. `None` if it is no http URL.
+pub(crate) fn bets_of<'p>(plan: &'p Plan, text: &[u8]) -> Option<&'p Bets> {
+    let url = parse(Base::Grammar, text).filter(|it| it.scheme.starts_with("http"))?;
+    let (_, host, port) = place_of(text)?;
+    let covers = |prefix: &[u8]| {
+        let segments = |path: &[u8]| {
+            path.split(|it| *it == b'/')
+                .map(<[u8]>::to_vec)
+                .collect::<Vec<_>>()
+        };
+        segments(&url.path).starts_with(&segments(prefix))
+    };
+    let mut entries = plan.origins.iter();
+    let entry = entries.find(|it| it.authority.admits(&host, port) && covers(&it.path));
+    Some(entry.map_or(&plan.bets, |it| &it.bets))
+}
+
+/// Scheme, host and port of a key text that has an authority, or its scheme alone.
+pub(crate) fn place_of(text: &[u8]) -> Option<(Bytes, Bytes, u16)> {
+    let (scheme, rest) = scheme(text)?;
+    if !rest.starts_with(b"//") {
+        return Some((scheme.into_bytes(), Bytes::new(), 0));
+    }
+    let url = parse(Base::Grammar, text)?;
+    let port = match (&url.port, scheme.as_str()) {
+        (Some(port), _) => number(port).unwrap_or(0),
+        (None, "https") => 443,
+        (None, "http") => 80,
+        (None, _) => 0,
+    };
+    Some((scheme.into_bytes(), url.host, port))
 }
 
 /// The ten steps.

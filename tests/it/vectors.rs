@@ -227,6 +227,21 @@ fn whole_urls(dir: &Path) -> Vec<Vector> {
     vectors
 }
 
+/// What all of them are about, without the expectations; none where they are not at hand.
+pub(crate) fn inputs() -> Vec<String> {
+    let Some(shared) = shared::dir() else {
+        return Vec::new();
+    };
+    let dir = shared.join("data/url-vectors");
+    let vectors = [
+        whatwg(&dir),
+        hosts(&dir),
+        paths_and_queries(&dir),
+        whole_urls(&dir),
+    ];
+    vectors.concat().into_iter().map(|it| it.input).collect()
+}
+
 fn references(dir: &Path) -> Vec<Vector> {
     let csv = fs::read_to_string(dir.join("rfc3986-5.4.csv")).expect("it is readable");
     let vector = |line: &str| {
