@@ -259,3 +259,22 @@ fn the_table_has_every_bet() {
     let named: RuleSet = TABLE.iter().filter_map(|row| Rule::parse(row.0)).collect();
     assert_eq!(named, RuleSet::bets());
 }
+
+#[test]
+fn a_rule_is_named_beside_one_that_does_a_part_of_its_work() {
+    let both = [Rule::IndexFileDefault, Rule::TrailingSlashDrop];
+    let mut plan = Plan::new(Base::Browser);
+    plan.bets.rules = RuleSet::of(&both);
+    let mut normalizer = Normalizer::default();
+    for (url, expected, rules) in [
+        ("/x/index.html", "/x", &both[..]),
+        ("/index.html/index.html", "/", &both),
+        ("/index.html", "/", &both[..1]),
+        ("/x/", "/x", &both[1..]),
+    ] {
+        let url = whole(url);
+        let normalized = normalizer.normalize(&plan, url.as_bytes());
+        assert_eq!(normalized.text, whole(expected).as_bytes(), "{url}");
+        assert_eq!(normalized.fired, RuleSet::of(rules), "{url}");
+    }
+}

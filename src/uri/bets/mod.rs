@@ -60,6 +60,9 @@ impl Choice<'_> {
                 Rule::SchemeMerge => authority::merge_scheme(url),
                 Rule::UserinfoDrop => authority::drop_userinfo(url),
                 Rule::HostTrailingDotDrop => authority::drop_trailing_dot(&mut url.host),
+                Rule::IndexFileDefault | Rule::IndexFileList => {
+                    self.drop_index(rule, url, work, &mut fired)
+                }
                 _ => false,
             };
             if WWW.contains(rule) {
@@ -72,6 +75,28 @@ impl Choice<'_> {
         fired
     }
 
+    fn drop_index(
+        &self,
+        rule: Rule,
+        url: &mut Components,
+        work: &mut Work,
+        fired: &mut RuleSet,
+    ) -> bool {
+        let (path, out) = (&url.path, &mut work.out);
+        out.clear();
+        let between = if rule == Rule::IndexFileDefault {
+            path::drop_default_index(path, self, out)
+        } else {
+            path::drop_listed_index(path, self, out)
+        };
+        if between == path::Between::Slashes {
+            fired.insert(Rule::TrailingSlashDrop);
+        }
+        let changed = *out != url.path;
+        std::mem::swap(out, &mut url.path);
+        changed
+    }
+
     fn run_on_path(&self, rule: Rule, url: &mut Components, work: &mut Work) -> bool {
         let (path, out) = (&url.path, &mut work.out);
         out.clear();
@@ -79,8 +104,6 @@ impl Choice<'_> {
             Rule::UnicodeNfc => unicode::compose(path, Case::Kept, &mut work.second, out),
             Rule::PathSessionDrop => path::drop_sessions(path, out),
             Rule::SlashCollapse => path::collapse_slashes(path, out),
-            Rule::IndexFileDefault => path::drop_default_index(path, self, out),
-            Rule::IndexFileList => path::drop_listed_index(path, self, out),
             Rule::TrailingSlashDrop => path::drop_trailing_slash(path, out),
             Rule::TrailingSlashAdd => path::add_trailing_slash(path, out),
             Rule::PathCaseLower => self.lower(path, &mut work.second, out),

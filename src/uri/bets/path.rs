@@ -67,21 +67,26 @@ pub(super) fn collapse_slashes(path: &[u8], out: &mut Vec<u8>) {
 
 /// `index-file=default`: `/a/index.html` is `/a/`, without case. Merges wrongly: a site whose `/` is
 /// another page. Not merged: `/a/index.xml`, `/a/index.html/`.
-pub(super) fn drop_default_index(path: &[u8], choice: &Choice<'_>, out: &mut Vec<u8>) {
-    drop_index(path, choice, is_default_index, out);
+pub(super) fn drop_default_index(path: &[u8], choice: &Choice<'_>, out: &mut Vec<u8>) -> Between {
+    drop_index(path, choice, is_default_index, out)
 }
 
 /// `index-file=list`: as the policy names them, byte by byte after decoding.
 ///
 /// Case counts only where it still does behind `path-case`, and a name may come without an extension
 /// that is dropped, and then without zeros; otherwise this bet would split what those have merged.
-pub(super) fn drop_listed_index(path: &[u8], choice: &Choice<'_>, out: &mut Vec<u8>) {
-    drop_index(
-        path,
-        choice,
-        |segment| is_listed_index(segment, choice),
-        out,
-    );
+pub(super) fn drop_listed_index(path: &[u8], choice: &Choice<'_>, out: &mut Vec<u8>) -> Between {
+    let is_index = |segment: &[u8]| is_listed_index(segment, choice);
+    drop_index(path, choice, is_index, out)
+}
+
+/// What stood between two index files that were dropped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Between {
+    /// There were not two.
+    Nothing,
+    /// Slashes, which `trailing-slash=drop` takes away.
+    Slashes,
 }
 
 /// Drops index files from the end; where slashes go from there too, `/index.html/index.html/` takes one pass.
@@ -90,19 +95,24 @@ fn drop_index(
     choice: &Choice<'_>,
     is_index: impl Fn(&[u8]) -> bool,
     out: &mut Vec<u8>,
-) {
+) -> Between {
+    let directory = |path: &[u8]| {
+        let len = last_slash(path) + 1;
+        (len < path.len() && is_index(&path[len..])).then_some(len)
+    };
     let mut rest = path;
-    loop {
-        let directory = &rest[..=last_slash(rest)];
-        if directory.len() == rest.len() || !is_index(&rest[directory.len()..]) {
-            break;
-        }
-        rest = directory;
-        if choice.rules.contains(Rule::TrailingSlashDrop) {
-            rest = without_slashes(rest);
+    let mut between = Between::Nothing;
+    if let Some(len) = directory(rest) {
+        rest = &rest[..len];
+        while choice.rules.contains(Rule::TrailingSlashDrop)
+            && let Some(len) = directory(without_slashes(rest))
+        {
+            rest = &rest[..len];
+            between = Between::Slashes;
         }
     }
     out.extend_from_slice(rest);
+    between
 }
 
 /// Whether a segment is `index.html` or one of its like.
