@@ -197,10 +197,14 @@ pub(super) fn nearest(
     left.iter()
         .flat_map(|capture| {
             let after = right.partition_point(|other| other.sighting < capture.sighting);
-            let before = after
-                .checked_sub(1)
-                .map(|last| right.partition_point(|other| other.instant < right[last].instant));
-            [before, Some(after)]
+            // Undated ones come last.
+            let earlier = &right[..after];
+            let before = earlier
+                .last()
+                .map(|last| earlier.partition_point(|other| other.instant < last.instant));
+            // An undated one is equally far from all.
+            let first = capture.instant.is_none().then_some(0);
+            [first, before, Some(after)]
                 .into_iter()
                 .flatten()
                 .filter_map(|index| Some((*capture, *right.get(index)?)))
