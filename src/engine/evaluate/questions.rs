@@ -96,12 +96,12 @@ impl Questions {
             policies: &policies,
         };
         let answers: Vec<Question> = texts
-            .fired()
+            .changed()
             .into_par_iter()
             .zip(&policies)
-            .map(|(fired, policy)| match policy.plan().base {
+            .map(|(changed, policy)| match policy.plan().base {
                 Base::Parity(_) => texts.parity(policy, &order),
-                _ => texts.question(fired, &order),
+                _ => texts.question(changed, &order),
             })
             .collect();
         let of = |policy: &Policy| {
@@ -167,67 +167,82 @@ struct Texts<'a> {
     policies: &'a [&'a Policy],
 }
 
+/// The URLs that a policy keys in another way than the base.
+#[derive(Clone, Debug, Default)]
+struct Changed {
+    rows: Vec<Fired>,
+    /// Of these, URLs that a bet changes; others are out of scope, or the policy stands on another base.
+    n_fired: u64,
+}
+
 impl Texts<'_> {
-    fn question(self, fired: Vec<Fired>, order: &[UrlId]) -> Question {
-        let is_apart = |row: &&Fired| row.key == apart(self.seen.urls[row.url as usize].key);
-        let n_apart = fired.iter().filter(is_apart).count();
+    fn question(self, changed: Changed, order: &[UrlId]) -> Question {
         Question {
-            urls_fired: (fired.len() - n_apart) as u64,
-            classes: Classes::of(fired, &self.seen.urls, order),
+            urls_fired: changed.n_fired,
+            classes: Classes::of(changed.rows, &self.seen.urls, order),
             except: None,
             urls_split: 0,
         }
     }
 
-    /// For each policy the URLs that its bets change, and those out of its scope, which join nothing:
-    /// one pass over the URLs for all.
-    fn fired(self) -> Vec<Vec<Fired>> {
+    /// For each policy the URLs that it keys anew: one pass over the URLs for all.
+    fn changed(self) -> Vec<Changed> {
         let urls: Vec<UrlId> = (0..).take(self.seen.urls.len()).collect();
-        let blocks: Vec<Vec<Vec<Fired>>> = urls
+        let blocks: Vec<Vec<Changed>> = urls
             .par_chunks(BLOCK_URLS)
-            .map(|urls| self.fired_in(urls))
+            .map(|urls| self.changed_in(urls))
             .collect();
-        let mut fired = vec![Vec::new(); self.policies.len()];
+        let mut changed = vec![Changed::default(); self.policies.len()];
         for block in blocks {
-            for (all, of_block) in fired.iter_mut().zip(block) {
-                all.extend(of_block);
+            for (all, of_block) in changed.iter_mut().zip(block) {
+                all.rows.extend(of_block.rows);
+                all.n_fired += of_block.n_fired;
             }
         }
-        fired
+        changed
     }
 
-    fn fired_in(self, urls: &[UrlId]) -> Vec<Vec<Fired>> {
+    fn changed_in(self, urls: &[UrlId]) -> Vec<Changed> {
         let mut base = Keyer::new(self.base);
-        let mut asked: Vec<(Keyer<'_>, RuleSet, Vec<Fired>)> = self
+        let mut asked: Vec<(Keyer<'_>, RuleSet, Changed)> = self
             .policies
             .iter()
-            .map(|policy| (Keyer::new(policy), bets(policy.plan()), Vec::new()))
+            .map(|policy| (Keyer::new(policy), bets(policy.plan()), Changed::default()))
+            .collect();
+        let is_all_keyed: Vec<bool> = self
+            .policies
+            .iter()
+            .map(|policy| self.keys_all(policy))
             .collect();
         for &url in urls {
             let row = self.seen.keepers[url as usize];
             let form = base.key(self.catalog.target_uri(row)).text;
             let possible = uri::bets_possible(form);
-            for (keyer, bets, fired) in &mut asked {
-                let has_scope = keyer.policy().plan().scope.is_some();
-                if bets.intersection(possible).is_empty() && !has_scope {
+            for ((keyer, bets, changed), is_keyed) in asked.iter_mut().zip(&is_all_keyed) {
+                if bets.intersection(possible).is_empty() && !is_keyed {
                     continue;
                 }
                 let keyed = keyer.key(form);
+                let own = self.seen.urls[url as usize].key;
                 let has_fired = !keyed.fired.intersection(RuleSet::bets()).is_empty();
-                match (keyed.in_scope, has_fired) {
-                    (false, _) => fired.push(Fired {
-                        key: apart(self.seen.urls[url as usize].key),
-                        url,
-                    }),
-                    (true, true) => fired.push(Fired {
-                        key: keyed.key,
-                        url,
-                    }),
-                    (true, false) => {}
+                if !keyed.in_scope {
+                    // It joins nothing.
+                    let key = apart(own);
+                    changed.rows.push(Fired { key, url });
+                } else if has_fired || keyed.key != own {
+                    let key = keyed.key;
+                    changed.rows.push(Fired { key, url });
+                    changed.n_fired += u64::from(has_fired);
                 }
             }
         }
-        asked.into_iter().map(|(_, _, fired)| fired).collect()
+        asked.into_iter().map(|(_, _, changed)| changed).collect()
+    }
+
+    /// Whether a URL that no bet touches may have another key: it is out of scope, or the policy stands on another base.
+    fn keys_all(self, policy: &Policy) -> bool {
+        let plan = policy.plan();
+        plan.scope.is_some() || plan.without_bets() != *self.base.plan()
     }
 
     fn parity(self, policy: &Policy, order: &[UrlId]) -> Question {
@@ -329,12 +344,14 @@ fn base_name(plan: &Plan) -> &'static str {
 
 fn alone(plan: &Plan, rule: Rule) -> Asked {
     let rules = RuleSet::of(&[rule]);
-    let mut plan = match plan.base {
-        Base::Parity(_) => plan.without_bets(),
-        _ => plan.clone(),
-    };
+    let mut plan = plan.clone();
     if !bets(&plan).contains(rule) {
-        plan = plan.without_bets();
+        // Out of the policy's scope nothing is joined, whatever the rule.
+        let scope = plan.scope.take();
+        plan = Plan {
+            scope,
+            ..plan.without_bets()
+        };
         plan.bets.rules = rules;
     }
     Asked {
