@@ -252,10 +252,10 @@ fn check_loss_interval(row: &Row, outcome: &Outcome, what: &str) {
 }
 
 /// The generator of Steele, Lea and Flood.
-struct Random(u64);
+pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
-    fn next(&mut self) -> u64 {
+    pub(crate) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -263,11 +263,11 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    fn below(&mut self, n: u32) -> u32 {
+    pub(crate) fn below(&mut self, n: u32) -> u32 {
         u32::try_from(self.next() % u64::from(n)).expect("a remainder is smaller")
     }
 
-    fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
+    pub(crate) fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
         let n = u32::try_from(from.len()).expect("a short list");
         &from[self.below(n) as usize]
     }

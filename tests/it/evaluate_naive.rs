@@ -48,7 +48,19 @@ pub(crate) struct Row {
     /// Contents and lost ones by group of domains.
     pub(crate) lost_by_group: BTreeMap<u16, (u64, u64)>,
     pub(crate) worst_domain: Option<u32>,
+    /// By the keeper's domain.
+    pub(crate) hosts: BTreeMap<u32, Host>,
     pub(crate) wrong_merges: Vec<(u32, u32)>,
+}
+
+/// Merges of one domain.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Host {
+    pub(crate) merged: u64,
+    pub(crate) right: u64,
+    pub(crate) wrong: u64,
+    pub(crate) decidable: u64,
+    pub(crate) right_decidable: u64,
 }
 
 impl Row {
@@ -76,6 +88,8 @@ pub(crate) struct Naive<'a> {
     stable: Vec<bool>,
     noisy: Vec<bool>,
     noise: Cells,
+    /// Trials at most the window apart, by domain.
+    pub(crate) within: BTreeMap<u32, (u64, u64)>,
 }
 
 impl<'a> Naive<'a> {
@@ -92,6 +106,7 @@ impl<'a> Naive<'a> {
             stable: vec![false; n],
             noisy: vec![false; n],
             noise: Cells::new(),
+            within: BTreeMap::new(),
         };
         for content in archive
             .sightings
@@ -242,6 +257,7 @@ impl<'a> Naive<'a> {
                 *trials >= 20 && *hits as f64 / *trials as f64 > 0.25
             });
         }
+        self.within = within;
     }
 
     fn are_comparable(&self, d: u128, e: u128) -> bool {
@@ -317,7 +333,43 @@ impl<'a> Naive<'a> {
         !self.unstable[u] && !self.noisy[u]
     }
 
-    fn is_near(&self, a: usize, b: usize) -> bool {
+    pub(crate) fn are_stable(&self, a: usize, b: usize) -> bool {
+        self.stable[a] && self.stable[b]
+    }
+
+    /// The sightings nearest in time in differing runs that meet; of equally near ones the earliest.
+    pub(crate) fn shown(&self, a: usize, b: usize) -> Option<(usize, usize)> {
+        let mut best = None;
+        for (rank_a, of_a) in self.of_url(a) {
+            for (rank_b, of_b) in self.of_url(b) {
+                let (Some(d), Some(e)) = (of_a.content, of_b.content) else {
+                    continue;
+                };
+                let (d, e) = (d.identity, e.identity);
+                let (run, other) = (
+                    self.runs[a][&Token::Digest(d)],
+                    self.runs[b][&Token::Digest(e)],
+                );
+                if d == e || !self.are_comparable(d, e) || !self.meet(run, other) {
+                    continue;
+                }
+                let gap = match (of_a.instant, of_b.instant) {
+                    (Some(a), Some(b)) => (a - b).abs(),
+                    _ => i64::MAX,
+                };
+                let candidate = (
+                    (gap, rank_a.min(rank_b), rank_a.max(rank_b)),
+                    (rank_a, rank_b),
+                );
+                if best.is_none_or(|best| candidate < best) {
+                    best = Some(candidate);
+                }
+            }
+        }
+        best.map(|(_, pair)| pair)
+    }
+
+    pub(crate) fn is_near(&self, a: usize, b: usize) -> bool {
         self.digests(a).iter().any(|(d, span)| {
             self.texts[d] != 0
                 && self
@@ -373,7 +425,6 @@ impl<'a> Naive<'a> {
     }
 
     fn merges(&self, rule: &Rule, row: &mut Row) {
-        let mut clusters: BTreeMap<u32, (u64, u64, u64)> = BTreeMap::new();
         for class in Self::classes(&rule.keys) {
             let keeper = class[0];
             let mut verdicts = Vec::new();
@@ -382,12 +433,13 @@ impl<'a> Naive<'a> {
                 let is_decidable =
                     verdict != Verdict::Unverifiable && self.is_sound(u) && self.is_sound(keeper);
                 let is_wrong = verdict == Verdict::Wrong;
-                let cluster = clusters
-                    .entry(self.archive.urls[keeper].domain)
-                    .or_default();
-                cluster.0 += u64::from(is_decidable && !is_wrong);
-                cluster.1 += u64::from(is_decidable);
-                cluster.2 += u64::from(is_wrong);
+                let host = self.archive.urls[keeper].domain;
+                let host = row.hosts.entry(host).or_default();
+                host.merged += 1;
+                host.right += u64::from(verdict == Verdict::Right);
+                host.wrong += u64::from(is_wrong);
+                host.decidable += u64::from(is_decidable);
+                host.right_decidable += u64::from(is_decidable && !is_wrong);
                 row.count("urls_merged", 1);
                 row.count_if("urls_right", || verdict == Verdict::Right);
                 row.count_if("urls_wrong", || is_wrong);
@@ -410,15 +462,17 @@ impl<'a> Naive<'a> {
                 row.count("classes_right", 1);
             }
         }
-        row.worst_domain = clusters
+        row.worst_domain = row
+            .hosts
             .iter()
-            .filter(|(_, cluster)| cluster.2 > 0)
-            .min_by_key(|(domain, cluster)| (std::cmp::Reverse(cluster.2), **domain))
+            .filter(|(_, host)| host.wrong > 0)
+            .min_by_key(|(domain, host)| (std::cmp::Reverse(host.wrong), **domain))
             .map(|(domain, _)| *domain);
-        let clusters: Vec<(u64, u64)> = clusters
-            .into_values()
-            .filter(|cluster| cluster.1 > 0)
-            .map(|cluster| (cluster.0, cluster.1))
+        let clusters: Vec<(u64, u64)> = row
+            .hosts
+            .values()
+            .filter(|host| host.decidable > 0)
+            .map(|host| (host.right_decidable, host.decidable))
             .collect();
         row.count("domains", clusters.len() as u64);
         row.reals.insert("n_eff", n_eff(&clusters));

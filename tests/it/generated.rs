@@ -335,7 +335,7 @@ fn rows(csv: &str) -> Rows {
 }
 
 /// The cells of a line (RFC 4180); no cell here has a line end in it.
-fn cells(line: &str) -> Vec<String> {
+pub(crate) fn cells(line: &str) -> Vec<String> {
     let mut cells = vec![String::new()];
     let mut is_quoted = false;
     let mut letters = line.chars().peekable();

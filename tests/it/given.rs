@@ -18,6 +18,8 @@ pub(crate) const DAY: i64 = 24 * 60 * 60;
 pub(crate) struct Given {
     pub(crate) record_type: RecordType,
     pub(crate) url: String,
+    /// As it is written in the input; empty for `url`.
+    pub(crate) spelled: String,
     /// Seconds and nanoseconds; `None` for an unknown date.
     pub(crate) date: Option<(i64, u32)>,
     pub(crate) status: u16,
@@ -53,6 +55,7 @@ pub(crate) fn response(url: &str, day: i64, status: u16) -> Given {
     Given {
         record_type: RecordType::Response,
         url: url.to_owned(),
+        spelled: String::new(),
         date: Some((day * DAY, 0)),
         status,
         to: Target::None,

@@ -246,10 +246,15 @@ impl Naive<'_> {
         }
     }
 
-    fn tie(&self, one: usize) -> (&str, &str, usize) {
+    pub(crate) fn tie(&self, one: usize) -> (&str, &str, usize) {
         let own = &self.given[one];
         let file = FILES[own.file as usize].rsplit('/').next().unwrap_or("");
-        (&own.url, file, own.ordinal.unwrap_or(one))
+        let url = if own.spelled.is_empty() {
+            &own.url
+        } else {
+            &own.spelled
+        };
+        (url, file, own.ordinal.unwrap_or(one))
     }
 
     fn is_redirect(&self, me: usize) -> bool {
@@ -538,11 +543,15 @@ fn own_digest(given: &Given) -> &str {
 }
 
 fn path(url: &str) -> &str {
-    let rest = url.strip_prefix("http://").unwrap_or(url);
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let rest = rest.split('?').next().unwrap_or("");
     rest.find('/').map_or("/", |at| &rest[at..])
 }
 
 /// Whether a redirect leads from a page to the root of a host.
 fn is_astray(given: &Given) -> bool {
-    path(&given.url) != "/" && !given.redirect_to.is_empty() && path(&given.redirect_to) == "/"
+    path(&given.url) != "/"
+        && !given.redirect_to.is_empty()
+        && path(&given.redirect_to) == "/"
+        && !given.redirect_to.contains('?')
 }
