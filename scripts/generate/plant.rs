@@ -128,13 +128,14 @@ pub(crate) fn play(
         _ => time + HOUR,
     };
     let mut captures = Vec::new();
-    for (url, time, body) in [(one, time, page), (other, other_time, other_page)] {
+    let sides = [(one, time, page), (other, other_time, other_page)];
+    for (side, (url, time, body)) in sides.into_iter().enumerate() {
         let class = stage.class();
         captures.push(stage.capture(url.clone(), class, time, body));
         if fetches == Fetches::Twice {
             captures.push(stage.capture(url.clone(), class, time + 24 * HOUR, body));
         }
-        if verdict == Verdict::Unstable && captures.len() == 1 {
+        if verdict == Verdict::Unstable && side == 0 {
             let body = stage.page();
             captures.push(stage.capture(url, class, time + 2 * HOUR, body));
         }

@@ -270,7 +270,11 @@ fn posted(stage: &mut Stage<'_>) -> Vec<Capture> {
         capture.posted = Some(format!("q={n}&page={}", stage.next_scene));
         captures.push(capture);
     }
-    all_unique(captures, "posted")
+    let mut captures = all_unique(captures, "posted");
+    for capture in &mut captures[1..] {
+        capture.truth.planted = "posted:post".to_owned();
+    }
+    captures
 }
 
 /// Two URLs of which a server says the same: no page.

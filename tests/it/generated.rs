@@ -12,10 +12,10 @@ use generate::plant::{Fetches, Place, Plant, Rate};
 use generate::{Format, Health, Limit, Opening, Options, Outputs, Storage};
 
 #[path = "../../scripts/generate/mod.rs"]
-mod generate;
+pub(crate) mod generate;
 
 /// The options of a small archive without anything planted.
-fn options(seed: u64, n_captures: u64) -> Options {
+pub(crate) fn options(seed: u64, n_captures: u64) -> Options {
     Options {
         seed,
         limit: Limit::Captures(n_captures),
@@ -34,7 +34,7 @@ fn options(seed: u64, n_captures: u64) -> Options {
     }
 }
 
-fn plant(rule: &str, right: u64, wrong: u64, unverifiable: u64) -> Plant {
+pub(crate) fn plant(rule: &str, right: u64, wrong: u64, unverifiable: u64) -> Plant {
     Plant {
         rule: rule.to_owned(),
         right,
@@ -45,14 +45,14 @@ fn plant(rule: &str, right: u64, wrong: u64, unverifiable: u64) -> Plant {
 
 /// What the generator puts out.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Made {
-    archive: Vec<u8>,
+pub(crate) struct Made {
+    pub(crate) archive: Vec<u8>,
     cdx: Vec<u8>,
     cdxj: Vec<u8>,
-    truth: Vec<u8>,
+    pub(crate) truth: Vec<u8>,
 }
 
-fn make(options: &Options) -> Made {
+pub(crate) fn make(options: &Options) -> Made {
     let mut made = Made::default();
     let outputs = Outputs {
         archive: &mut made.archive,

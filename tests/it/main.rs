@@ -34,6 +34,7 @@ mod oracle;
 mod parity;
 mod peer;
 mod plans;
+mod planted;
 mod policies;
 mod questions;
 mod readme;
