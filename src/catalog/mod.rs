@@ -81,11 +81,7 @@ impl Batch {
     /// Adds a capture.
     pub fn push(&mut self, capture: &Capture<'_>, keys: &Keys<'_>) {
         let text = self.spool.push(capture, keys);
-        if self.rows.len() == self.rows.capacity() {
-            // Doubling would cost more memory than the rows do.
-            let step = self.rows.len() / if self.rows.len() < DOUBLED_MAX { 1 } else { 8 };
-            self.rows.reserve_exact(step.max(16));
-        }
+        make_room(&mut self.rows, 1);
         self.rows.push(Row::new(capture, keys, text));
     }
 
@@ -101,13 +97,15 @@ impl Batch {
         self.rows.is_empty()
     }
 
-    /// Gives every row from `first` on the length of the member it stands in.
-    pub fn end_member(&mut self, first: usize, length: u64, n_records: u64) {
-        for row in &mut self.rows[first..] {
-            row.length = length;
-            if n_records > 1 {
-                row.flags.insert(RowFlags::SHARES_MEMBER);
-            }
+    /// Gives the last rows, as far as they stand in the member at `offset`, its length; how many rows stand before these.
+    pub fn end_member(&mut self, offset: u64, length: u64, n_records: u64) -> usize {
+        row::end_member(&mut self.rows, offset, length, n_records)
+    }
+
+    /// Counts ordinals from `n_before` on.
+    pub fn move_ordinals(&mut self, n_before: u64) {
+        for row in &mut self.rows {
+            row.ordinal += n_before;
         }
     }
 }
@@ -151,10 +149,19 @@ impl Catalog {
             *rows = batch.rows;
             return;
         }
+        make_room(rows, batch.rows.len());
         rows.extend(batch.rows.into_iter().map(|row| Row {
             text: row.text + base,
             ..row
         }));
+    }
+
+    /// The same as [`Batch::end_member`], for rows that were appended before their member ended.
+    pub fn end_member(&mut self, file: FileId, offset: u64, length: u64, n_records: u64) {
+        let rows = Arc::make_mut(&mut self.rows);
+        let first = rows.iter().rposition(|row| row.file != file);
+        let of_file = &mut rows[first.map_or(0, |last| last + 1)..];
+        row::end_member(of_file, offset, length, n_records);
     }
 
     /// Number of captures and revisits, index lines included.
@@ -406,6 +413,14 @@ impl Catalog {
     #[must_use]
     pub fn base_name(&self, file: FileId) -> &[u8] {
         base_name(self.file_name(file))
+    }
+}
+
+/// Grows by less than doubling once that would cost more memory than the rows do.
+fn make_room(rows: &mut Vec<Row>, n_rows: usize) {
+    if rows.capacity() - rows.len() < n_rows {
+        let step = rows.len() / if rows.len() < DOUBLED_MAX { 1 } else { 8 };
+        rows.reserve_exact(step.max(n_rows).max(16));
     }
 }
 

@@ -175,6 +175,22 @@ impl Row {
     }
 }
 
+/// Gives the last of `rows`, as far as they stand in the member at `offset`, its length; how many rows stand before these.
+pub(super) fn end_member(rows: &mut [Row], offset: u64, length: u64, n_records: u64) -> usize {
+    let is_elsewhere = |row: &Row| row.offset != offset;
+    let n_before = rows
+        .iter()
+        .rposition(is_elsewhere)
+        .map_or(0, |last| last + 1);
+    for row in &mut rows[n_before..] {
+        row.length = length;
+        if n_records > 1 {
+            row.flags.insert(RowFlags::SHARES_MEMBER);
+        }
+    }
+    n_before
+}
+
 /// A payload of no bytes, by its length where it was read or else by its digest. A revisit has none of its own.
 fn is_empty(capture: &Capture<'_>) -> bool {
     capture.record_type != RecordType::Revisit

@@ -84,12 +84,16 @@ impl Spool {
 
     /// Grows before the next text needs it: as text, and by less than doubling once that would be much.
     fn make_room(&mut self) {
-        if self.bytes.capacity() - self.bytes.len() < ROOM_MIN {
-            let capacity = self.bytes.capacity();
+        self.reserve(ROOM_MIN);
+    }
+
+    fn reserve(&mut self, n_bytes: usize) {
+        let capacity = self.bytes.capacity();
+        if capacity - self.bytes.len() < n_bytes {
             let step = if capacity < DOUBLED_MAX {
-                capacity.max(ROOM_MIN)
+                capacity.max(n_bytes)
             } else {
-                capacity / 8
+                (capacity / 8).max(n_bytes)
             };
             spill::text_first(|| self.bytes.reserve_exact(step));
         }
@@ -101,6 +105,7 @@ impl Spool {
         if self.bytes.is_empty() {
             self.bytes = other.bytes;
         } else {
+            self.reserve(other.bytes.len());
             self.bytes.extend_from_slice(&other.bytes);
         }
         base

@@ -244,8 +244,9 @@ mod tests {
     use clap::Parser;
 
     use super::*;
-    use crate::engine::{Digests, OnDamage};
+    use crate::engine::OnDamage;
     use crate::report::Verbosity;
+    use crate::scan::warc::DigestMode;
 
     #[derive(Parser)]
     struct Line {
@@ -269,7 +270,7 @@ mod tests {
         assert_eq!(job.thresholds.fan_in_max, thresholds.fan_in_max);
         assert_eq!(job.thresholds.boilerplate_max, thresholds.boilerplate_max);
         assert_eq!(job.policy, "safe@1");
-        assert_eq!(job.reading.digests, Digests::Verify);
+        assert_eq!(job.reading.digests, DigestMode::Verify);
         assert_eq!(job.reading.on_damage, OnDamage::Continue);
         assert_eq!(job.fail_on, FailOn::Nothing);
         assert!(job.report.is_none() && job.summaries.is_empty());
@@ -317,7 +318,7 @@ mod tests {
         assert_eq!(changed.thresholds.fan_in_max, 4);
         assert_eq!(changed.thresholds.boilerplate_max, 5);
         assert_eq!(changed.policy, "rfc3986@1");
-        assert_eq!(changed.reading.digests, Digests::Content);
+        assert_eq!(changed.reading.digests, DigestMode::Content);
         assert_eq!(changed.reading.on_damage, OnDamage::Stop);
         assert_eq!(changed.reading.threads.get(), 2);
         assert_eq!(changed.fail_on, FailOn::Duplicates);

@@ -7,8 +7,9 @@ use std::path::PathBuf;
 use clap::builder::{OsStringValueParser, TypedValueParser as _};
 use clap::{ArgAction, Args};
 
-use crate::engine::{Digests, InFormat, Memory, OnDamage, Reading, Talk};
+use crate::engine::{InFormat, Memory, OnDamage, Reading, Talk};
 use crate::report::{self, Color, ProgressMode, Target, Verbosity};
+use crate::scan::warc::DigestMode;
 use crate::{Error, Result};
 
 const THREADS_MAX: usize = 1024;
@@ -30,7 +31,7 @@ pub(super) struct ReadingArgs {
     /// verify: hash every payload and hold it against its declared digest; content: one BLAKE3 per
     /// payload; declared: believe what the archive says and read no bodies
     #[arg(long, value_name = "MODE", value_enum, default_value_t)]
-    digests: Digests,
+    digests: DigestMode,
 
     /// End at the first damage with exit code 1 and no report
     #[arg(long)]
@@ -66,6 +67,7 @@ impl ReadingArgs {
                 bytes_max: self.memory,
                 temp_dir: self.temp_dir,
             },
+            chunk_bytes: Reading::CHUNK_BYTES,
         }
     }
 }

@@ -67,11 +67,9 @@ pub(super) struct StoredSegment {
     pub(super) locator: Locator,
 }
 
-/// All that one input gave.
+/// All that one input gave, or some of it.
 #[derive(Debug, Default)]
 pub(super) struct Found {
-    /// What its first bytes said it is.
-    pub(super) format: &'static str,
     /// Captures.
     pub(super) batch: Batch,
     /// Where records start.
@@ -80,8 +78,31 @@ pub(super) struct Found {
     pub(super) requests: Requests,
     /// Segments of records.
     pub(super) segments: Vec<StoredSegment>,
+    /// The end of the member in which the first rows stand, if rows of it were handed over before.
+    pub(super) member_end: Option<MemberEnd>,
     /// The books.
     pub(super) tally: Tally,
+}
+
+/// The end of a member: its offset and length, and how many records it holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct MemberEnd {
+    pub(super) offset: u64,
+    pub(super) length: u64,
+    pub(super) n_records: u64,
+}
+
+impl Found {
+    /// Counts from where earlier stretches ended: `n_ordinals` behind the begin of the input.
+    pub(super) fn move_on(&mut self, n_ordinals: u64) {
+        self.batch.move_ordinals(n_ordinals);
+        for segment in &mut self.segments {
+            segment.locator.ordinal += n_ordinals;
+        }
+        for damage in &mut self.tally.damage {
+            damage.line = damage.line.map(|line| line + n_ordinals);
+        }
+    }
 }
 
 /// Feeds a [`Found`] from the events of one input.
@@ -89,10 +110,9 @@ pub(super) struct Found {
 pub(super) struct Collector<'p> {
     keyer: Keyer<'p>,
     found: Found,
-    /// First row of the member being read.
-    member_first: usize,
     file: FileId,
     holds: Holds,
+    has_handed_over: bool,
 }
 
 /// What an input holds.
@@ -111,9 +131,9 @@ impl<'p> Collector<'p> {
         Self {
             keyer,
             found: Found::default(),
-            member_first: 0,
             file,
             holds,
+            has_handed_over: false,
         }
     }
 
@@ -136,12 +156,18 @@ impl<'p> Collector<'p> {
             Event::Request(request) => found.requests.push(request),
             Event::Segment(segment) => found.segments.push(StoredSegment::of(segment)),
             Event::MemberEnd {
-                length, n_records, ..
+                offset,
+                length,
+                n_records,
             } => {
-                found
-                    .batch
-                    .end_member(self.member_first, *length, *n_records);
-                self.member_first = found.batch.len();
+                let n_before = found.batch.end_member(*offset, *length, *n_records);
+                if n_before == 0 && self.has_handed_over {
+                    found.member_end.get_or_insert(MemberEnd {
+                        offset: *offset,
+                        length: *length,
+                        n_records: *n_records,
+                    });
+                }
             }
             Event::Damage(damage) => found.tally.damage(damage.clone()),
             Event::Warning(warning) => found.tally.warn(*warning, 1),
@@ -155,10 +181,10 @@ impl<'p> Collector<'p> {
         self.found.tally.bytes_inflated += inflated;
     }
 
-    /// Records so far.
+    /// Rows that were not handed over.
     #[must_use]
-    pub(super) fn n_records(&self) -> u64 {
-        self.found.tally.records
+    pub(super) fn n_rows(&self) -> usize {
+        self.found.batch.len()
     }
 
     /// Whether anything was lost so far.
@@ -167,13 +193,11 @@ impl<'p> Collector<'p> {
         self.found.tally.n_damage > 0
     }
 
-    /// What was found in an input of this format.
+    /// What was found since the last call.
     #[must_use]
-    pub(super) fn finish(self, format: &'static str) -> Found {
-        Found {
-            format,
-            ..self.found
-        }
+    pub(super) fn hand_over(&mut self) -> Found {
+        self.has_handed_over = true;
+        std::mem::take(&mut self.found)
     }
 
     fn capture(&mut self, capture: &Capture<'_>) {

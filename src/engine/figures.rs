@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 
-use super::job::Digests;
 use crate::capture::{Algorithm, DigestStatus, RecordType};
 use crate::catalog::{Catalog, RowFlags, RowId};
 use crate::report::{self, Summary};
+use crate::scan::warc::DigestMode;
 
 /// Rows that one thread counts at a time.
 const BLOCK_ROWS: usize = 1 << 16;
@@ -45,11 +45,11 @@ pub(super) fn describe(catalog: &Catalog, summary: &mut Summary) {
 }
 
 /// As the summary names it.
-pub(super) fn digests_name(digests: Digests) -> &'static str {
+pub(super) fn digests_name(digests: DigestMode) -> &'static str {
     match digests {
-        Digests::Verify => "verify",
-        Digests::Content => "content",
-        Digests::Declared => "declared",
+        DigestMode::Verify => "verify",
+        DigestMode::Content => "content",
+        DigestMode::Declared => "declared",
     }
 }
 

@@ -1,12 +1,13 @@
 //! What one run is to do, as plain typed data. Of clap it knows only how the choices are spelled.
 
 use std::ffi::OsString;
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::PathBuf;
 
 use super::memory::Memory;
 use crate::group::{Listing, Thresholds};
 use crate::report::{Color, Escape, Format, ProgressMode, Target, Verbosity};
+use crate::scan::warc::DigestMode;
 
 /// The main job: read, key, group, report.
 #[derive(Clone, Debug)]
@@ -41,13 +42,34 @@ pub struct Reading {
     /// The format of every input, in place of what its first bytes say.
     pub format: Option<InFormat>,
     /// How payloads are digested.
-    pub digests: Digests,
+    pub digests: DigestMode,
     /// What the first damage does.
     pub on_damage: OnDamage,
     /// Threads that read and group.
     pub threads: NonZeroUsize,
     /// How much memory it may take.
     pub memory: Memory,
+    /// Stored bytes that one thread reads at a time. What is found does not depend on it.
+    pub chunk_bytes: NonZeroU64,
+}
+
+impl Reading {
+    /// Bytes of a chunk: some hundred records of an archive, which take a core some ten milliseconds.
+    pub const CHUNK_BYTES: NonZeroU64 = NonZeroU64::new(4 << 20).expect("it is not zero");
+
+    /// Reads `inputs` as without any flag, in one thread.
+    #[must_use]
+    pub fn of(inputs: Vec<OsString>) -> Self {
+        Self {
+            inputs,
+            format: None,
+            digests: DigestMode::default(),
+            on_damage: OnDamage::default(),
+            threads: NonZeroUsize::MIN,
+            chunk_bytes: Self::CHUNK_BYTES,
+            memory: Memory::default(),
+        }
+    }
 }
 
 /// The report and what is listed in it.
@@ -83,18 +105,6 @@ pub enum InFormat {
     Cdx,
     /// Index lines with JSON.
     Cdxj,
-}
-
-/// `--digests`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-pub enum Digests {
-    /// Hash every payload and hold it against its declared digest.
-    #[default]
-    Verify,
-    /// One BLAKE3 per payload; declared digests are carried, not checked.
-    Content,
-    /// Believe the declared digests; bodies are not inflated.
-    Declared,
 }
 
 /// `--strict`.

@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 
 use super::collect::{Collector, Found, Holds, StoredSegment};
 use super::plan::{Access, Plan};
-use super::read::Reading;
+use super::read::Setting;
 use crate::capture::FileId;
 use crate::catalog::Catalog;
 use crate::key::Keyer;
@@ -23,11 +23,11 @@ pub(super) fn join(
     catalog: &mut Catalog,
     segments: &[StoredSegment],
     plan: &Plan,
-    reading: Reading<'_>,
+    setting: Setting<'_>,
 ) {
     for set in complete_sets(segments) {
         let first = set[0].locator;
-        if let Some(found) = read_as_one(&set, plan, reading)
+        if let Some(found) = read_as_one(&set, plan, setting)
             && let Some(row) = catalog.find(first.file, first.ordinal)
         {
             catalog.replace(row, found.batch);
@@ -68,8 +68,8 @@ fn is_complete(set: &[StoredSegment]) -> bool {
 }
 
 /// The record that the segments of a set make; `None` if one of them cannot be read again.
-fn read_as_one(set: &[StoredSegment], plan: &Plan, reading: Reading<'_>) -> Option<Found> {
-    let mut whole = WholeRecord::new(reading, set[0].locator.file);
+fn read_as_one(set: &[StoredSegment], plan: &Plan, setting: Setting<'_>) -> Option<Found> {
+    let mut whole = WholeRecord::new(setting, set[0].locator.file);
     for segment in set {
         let mut stored = StoredRecord::new(segment.block_bytes);
         let input = plan.inputs.get(segment.locator.file.0 as usize)?;
@@ -84,7 +84,7 @@ fn read_as_one(set: &[StoredSegment], plan: &Plan, reading: Reading<'_>) -> Opti
                 whole.take(segment, set, header, block);
             }),
             Piece::MemberEnd { .. } | Piece::Padding { .. } => ControlFlow::Continue(()),
-            Piece::Lost { .. } => ControlFlow::Break(()),
+            Piece::Lost { .. } | Piece::First { .. } | Piece::Passed => ControlFlow::Break(()),
         });
         decoded.ok()?;
         if stored.block_left > 0 {
@@ -158,10 +158,10 @@ struct WholeRecord<'p> {
 }
 
 impl<'p> WholeRecord<'p> {
-    fn new(reading: Reading<'p>, file: FileId) -> Self {
+    fn new(setting: Setting<'p>, file: FileId) -> Self {
         Self {
-            reader: warc::Reader::new(file, warc::Framing::Plain, reading.warc_options()),
-            collector: Collector::new(Keyer::new(reading.policy), file, Holds::Records),
+            reader: warc::Reader::new(file, warc::Framing::Plain, setting.warc_options()),
+            collector: Collector::new(Keyer::new(setting.policy), file, Holds::Records),
             offset: 0,
         }
     }
@@ -195,7 +195,7 @@ impl<'p> WholeRecord<'p> {
     fn finish(mut self) -> Found {
         self.push(b"\r\n\r\n");
         self.reader.finish(&mut |event| self.collector.take(&event));
-        self.collector.finish("warc")
+        self.collector.hand_over()
     }
 }
 

@@ -76,6 +76,12 @@ impl Head {
         })
     }
 
+    /// Whether another head may follow (RFC 9110 section 15.2); none does where the protocol is switched.
+    pub(super) fn is_interim(&self) -> bool {
+        self.status()
+            .is_some_and(|status| matches!(status, 100 | 102..=199))
+    }
+
     /// The method of a request; empty if the first line has none.
     pub(super) fn method(&self) -> &[u8] {
         let line = self.fields.first_line();

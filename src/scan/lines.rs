@@ -27,6 +27,11 @@ pub(super) struct Place {
 }
 
 impl Place {
+    /// Whether a byte order mark may stand here: at the start of the file.
+    pub(super) fn is_first(self) -> bool {
+        self.number == 1 && self.offset == 0
+    }
+
     /// The event that names this line as lost.
     pub(super) fn damage(self, what: impl Into<String>) -> Event<'static> {
         Event::Damage(Damage {
@@ -41,7 +46,7 @@ impl Place {
 
 /// A line without its line end.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Line<'a> {
+pub struct Line<'a> {
     pub(super) text: &'a [u8],
     pub(super) place: Place,
     /// Whether a line end followed; the last line of a cut file has none.
@@ -49,7 +54,17 @@ pub(super) struct Line<'a> {
 }
 
 /// What a line reader does with its lines.
-pub(super) trait Parse {
+pub trait Parse: Default {
+    /// A parser that takes for granted what this one learnt of the lines before, to start further on.
+    fn further_on(&self) -> Self;
+
+    /// A parser for the lines that follow those this one has read.
+    fn next(&self) -> Self;
+
+    /// Whether this one, made by [`further_on`](Self::further_on), has read its lines as the `next` of `before` would.
+    fn follows(&self, before: &Self) -> bool;
+
+    /// Reads a line.
     fn line(&mut self, line: Line<'_>, sink: &mut impl FnMut(Event<'_>));
 
     /// Whether `text` is a whole line, beyond doubt.
@@ -61,6 +76,74 @@ pub(super) trait Parse {
 enum Storage {
     Plain,
     Members,
+}
+
+/// A file of lines, piece by piece.
+#[derive(Debug)]
+pub struct Reader<P> {
+    lines: Lines,
+    parser: P,
+}
+
+impl<P: Parse> Reader<P> {
+    /// A reader of the plain input `file`.
+    #[must_use]
+    pub fn new(file: FileId) -> Self {
+        Self {
+            lines: Lines::new(file),
+            parser: P::default(),
+        }
+    }
+
+    /// The same for a compressed input, where the pieces' offsets are those of members.
+    #[must_use]
+    pub fn compressed(file: FileId) -> Self {
+        let mut reader = Self::new(file);
+        reader.lines.compressed();
+        reader
+    }
+
+    /// A reader of a later part of the plain input, that takes for granted what this one learnt from the lines before.
+    /// It counts its lines from 1.
+    #[must_use]
+    pub fn further_on(&self) -> Self {
+        Self {
+            lines: Lines::new(self.lines.file),
+            parser: self.parser.further_on(),
+        }
+    }
+
+    /// A reader of what follows the lines that this one has read. It counts its lines from 1.
+    #[must_use]
+    pub fn next(&self) -> Self {
+        Self {
+            lines: Lines::new(self.lines.file),
+            parser: self.parser.next(),
+        }
+    }
+
+    /// Whether this reader, which took something for granted, has read its lines as the [`next`](Self::next) of `before`
+    /// would have.
+    #[must_use]
+    pub fn follows(&self, before: &Self) -> bool {
+        self.parser.follows(&before.parser)
+    }
+
+    /// Lines so far.
+    #[must_use]
+    pub fn n_lines(&self) -> u64 {
+        self.lines.n_lines
+    }
+
+    /// Reads a piece; what it completes goes to `sink`.
+    pub fn push(&mut self, piece: Piece<'_>, sink: &mut impl FnMut(Event<'_>)) {
+        self.lines.push(piece, &mut self.parser, sink);
+    }
+
+    /// Reads what is left when the input has ended.
+    pub fn finish(&mut self, sink: &mut impl FnMut(Event<'_>)) {
+        self.lines.finish(&mut self.parser, sink);
+    }
 }
 
 /// The line that is being read, over the pieces it lies in.
@@ -106,6 +189,8 @@ impl Lines {
             Piece::Bytes { bytes, offset } => self.bytes(bytes, offset, parser, sink),
             Piece::MemberEnd { offset, length } => self.note_border(offset + length),
             Piece::Padding { .. } => sink(Event::Warning(Warning::ZeroPadding)),
+            // Lines are never read by their first bytes.
+            Piece::First { .. } | Piece::Passed => {}
             Piece::Lost {
                 offset,
                 length,

@@ -23,6 +23,11 @@ impl Codec for Inflater {
         None
     }
 
+    /// ISIZE, the last four bytes (RFC 1952 section 2.3.1).
+    fn stated_length(member: &[u8]) -> Option<u32> {
+        member.last_chunk().copied().map(u32::from_le_bytes)
+    }
+
     fn whole(&mut self, stored: &[u8]) -> Option<(usize, &[u8])> {
         self.inflate_whole(stored)
     }
@@ -82,6 +87,9 @@ mod tests {
                         events.push(format!("lost {offset}+{}", length.unwrap()));
                     }
                     Piece::Padding { offset } => events.push(format!("padding {offset}")),
+                    Piece::First { .. } | Piece::Passed => {
+                        unreachable!("only heads are asked for so")
+                    }
                 }
                 ControlFlow::Continue(())
             })

@@ -5,9 +5,10 @@
 //! notices. So bytes may be inflated twice; crafted input could make that quadratic, hence the budget in
 //! [`Members::search_start`].
 
-use super::{Halt, Input, Piece, hand};
+use super::skim::Depth;
+use super::{Halt, Input, Next, Piece, hand};
 
-use std::ops::ControlFlow;
+use std::ops::Range;
 
 /// Bytes that tell what comes next.
 const HEAD: usize = 16;
@@ -39,6 +40,9 @@ pub(super) trait Codec {
 
     /// Bytes that hold no data but belong to the format, if some start here.
     fn n_passed_over(head: &[u8]) -> Option<u64>;
+
+    /// How many bytes a whole member states that it holds, modulo 2^32; `None` where the format does not say.
+    fn stated_length(member: &[u8]) -> Option<u32>;
 
     /// Decodes the member at the start of `stored`, if it is sound and fits the buffer: its stored length, and its
     /// bytes.
@@ -77,32 +81,90 @@ pub(super) enum State {
     Bad,
 }
 
-/// The walk over an input's members.
-pub(super) struct Members<'a, I, C, S> {
-    input: &'a mut I,
-    codec: &'a mut C,
-    sink: &'a mut S,
+/// Where a walk stands, and what of the way behind it decides how it goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Walk {
     position: u64,
     /// Stored bytes of members that turned out to be damaged, each counted as often as it was decoded.
     in_vain: u64,
+    /// What `in_vain` may be at the walk's start without any of its decisions being another.
+    spare: u64,
 }
 
-impl<'a, I: Input, C: Codec, S: FnMut(Piece<'_>) -> ControlFlow<()>> Members<'a, I, C, S> {
-    /// A walk that starts at `position`.
-    pub(super) fn new(input: &'a mut I, codec: &'a mut C, sink: &'a mut S, position: u64) -> Self {
+impl Walk {
+    /// A walk that starts at `position` of its input.
+    #[must_use]
+    pub fn starting_at(position: u64) -> Self {
+        Self {
+            position,
+            in_vain: 0,
+            spare: u64::MAX,
+        }
+    }
+
+    /// Offset of what comes next.
+    #[must_use]
+    pub fn position(self) -> u64 {
+        self.position
+    }
+
+    /// The end of one walk, if this one, which started there and knew nothing of it, went as it would have gone on.
+    #[must_use]
+    pub fn behind(self, earlier: Self) -> Option<Self> {
+        (earlier.in_vain <= self.spare).then(|| Self {
+            in_vain: earlier.in_vain + self.in_vain,
+            ..self
+        })
+    }
+
+    /// Whether so much was decoded in vain that the input must be crafted.
+    fn has_spent_all(&mut self, failed_at: u64) -> bool {
+        let budget = IN_VAIN + 4 * failed_at;
+        match budget.checked_sub(self.in_vain) {
+            Some(left) => {
+                self.spare = self.spare.min(left);
+                false
+            }
+            None => true,
+        }
+    }
+}
+
+/// The walk over an input's members.
+pub(super) struct Members<'a, I, C, S> {
+    pub(super) input: &'a mut I,
+    pub(super) codec: &'a mut C,
+    pub(super) sink: &'a mut S,
+    pub(super) walk: Walk,
+    pub(super) depth: Depth,
+}
+
+impl<'a, I: Input, C: Codec, S: FnMut(Piece<'_>) -> Next> Members<'a, I, C, S> {
+    /// A walk from where `walk` stands.
+    pub(super) fn new(input: &'a mut I, codec: &'a mut C, sink: &'a mut S, walk: Walk) -> Self {
         Self {
             input,
             codec,
             sink,
-            position,
-            in_vain: 0,
+            walk,
+            depth: Depth::Whole,
         }
     }
 
+    /// How deep to look into members.
+    pub(super) fn skim(&mut self, depth: Depth) {
+        self.depth = depth;
+    }
+
+    /// Where the walk stands.
+    pub(super) fn walk(&self) -> Walk {
+        self.walk
+    }
+
     /// Hands over all members.
-    pub(super) fn run(mut self) -> Result<(), Halt> {
+    pub(super) fn run(&mut self) -> Result<(), Halt> {
         loop {
-            let head = self.input.at(self.position, HEAD)?;
+            let head = self.input.at(self.walk.position, HEAD)?;
             let Some(first) = head.first() else {
                 return Ok(());
             };
@@ -113,14 +175,19 @@ impl<'a, I: Input, C: Codec, S: FnMut(Piece<'_>) -> ControlFlow<()>> Members<'a,
             } else if let Some(n) = C::n_passed_over(head) {
                 self.pass_over(n)?;
             } else {
-                let start = self.position;
+                let start = self.walk.position;
                 self.lose(start, start, C::WHAT[0])?;
             }
         }
     }
 
     fn member(&mut self) -> Result<(), Halt> {
-        let start = self.position;
+        if let Depth::Heads(prefix) = self.depth
+            && self.pass(prefix)?
+        {
+            return Ok(());
+        }
+        let start = self.walk.position;
         let stored = self.input.whole().map(|all| tail(all, start));
         let Some((taken, bytes)) = stored.and_then(|stored| self.codec.whole(stored)) else {
             return self.member_in_steps();
@@ -133,7 +200,7 @@ impl<'a, I: Input, C: Codec, S: FnMut(Piece<'_>) -> ControlFlow<()>> Members<'a,
     }
 
     fn member_in_steps(&mut self) -> Result<(), Halt> {
-        let start = self.position;
+        let start = self.walk.position;
         let mut at = start;
         self.codec.begin();
         loop {
@@ -155,7 +222,7 @@ impl<'a, I: Input, C: Codec, S: FnMut(Piece<'_>) -> ControlFlow<()>> Members<'a,
                 State::Bad => C::WHAT[2],
             };
             self.hand_filled()?;
-            self.in_vain += at - start;
+            self.walk.in_vain += at - start;
             return self.lose(start, at, what);
         }
     }
@@ -163,40 +230,40 @@ impl<'a, I: Input, C: Codec, S: FnMut(Piece<'_>) -> ControlFlow<()>> Members<'a,
     fn hand_filled(&mut self) -> Result<(), Halt> {
         let bytes = self.codec.filled();
         if !bytes.is_empty() {
-            let offset = self.position;
+            let offset = self.walk.position;
             hand(Piece::Bytes { bytes, offset }, self.sink)?;
         }
         self.codec.clear();
         Ok(())
     }
 
-    fn end_member(&mut self, end: u64) -> Result<(), Halt> {
-        let (offset, length) = (self.position, end - self.position);
-        self.position = end;
+    pub(super) fn end_member(&mut self, end: u64) -> Result<(), Halt> {
+        let (offset, length) = (self.walk.position, end - self.walk.position);
+        self.walk.position = end;
         hand(Piece::MemberEnd { offset, length }, self.sink)
     }
 
     fn pass_over(&mut self, n: u64) -> Result<(), Halt> {
-        let start = self.position;
+        let start = self.walk.position;
         let end = start.saturating_add(n);
-        while self.position < end {
-            let left = end - self.position;
-            let n = self.input.at(self.position, 1)?.len() as u64;
+        while self.walk.position < end {
+            let left = end - self.walk.position;
+            let n = self.input.at(self.walk.position, 1)?.len() as u64;
             if n == 0 {
                 return self.lose(start, start, C::WHAT[1]);
             }
-            self.position += n.min(left);
+            self.walk.position += n.min(left);
         }
         Ok(())
     }
 
     fn padding(&mut self) -> Result<(), Halt> {
-        let offset = self.position;
+        let offset = self.walk.position;
         loop {
-            let bytes = self.input.at(self.position, SEARCH)?;
+            let bytes = self.input.at(self.walk.position, SEARCH)?;
             let n_zeros = bytes.iter().take_while(|byte| **byte == 0).count();
             let is_all = n_zeros == bytes.len() && n_zeros > 0;
-            self.position += n_zeros as u64;
+            self.walk.position += n_zeros as u64;
             if !is_all {
                 return hand(Piece::Padding { offset }, self.sink);
             }
@@ -206,7 +273,7 @@ impl<'a, I: Input, C: Codec, S: FnMut(Piece<'_>) -> ControlFlow<()>> Members<'a,
     /// Gives up the bytes from `start` to the next member.
     fn lose(&mut self, start: u64, failed_at: u64, what: &'static str) -> Result<(), Halt> {
         let mut at = self.search_start(start, failed_at);
-        self.position = loop {
+        self.walk.position = loop {
             let bytes = self.input.at(at, SEARCH)?;
             if bytes.len() < C::MAGIC.len() {
                 break at + bytes.len() as u64;
@@ -224,7 +291,7 @@ impl<'a, I: Input, C: Codec, S: FnMut(Piece<'_>) -> ControlFlow<()>> Members<'a,
                 }
             }
         };
-        let length = Some(self.position - start);
+        let length = Some(self.walk.position - start);
         let offset = start;
         hand(
             Piece::Lost {
@@ -238,8 +305,8 @@ impl<'a, I: Input, C: Codec, S: FnMut(Piece<'_>) -> ControlFlow<()>> Members<'a,
 
     /// Where to look for the next member: behind the start of the damaged one, unless so much was inflated in vain
     /// that the input must be crafted; then behind what was inflated.
-    fn search_start(&self, start: u64, failed_at: u64) -> u64 {
-        let start = if self.in_vain > IN_VAIN + 4 * failed_at {
+    fn search_start(&mut self, start: u64, failed_at: u64) -> u64 {
+        let start = if self.walk.has_spent_all(failed_at) {
             failed_at
         } else {
             start
@@ -248,7 +315,7 @@ impl<'a, I: Input, C: Codec, S: FnMut(Piece<'_>) -> ControlFlow<()>> Members<'a,
     }
 }
 
-fn tail(all: &[u8], start: u64) -> &[u8] {
+pub(super) fn tail(all: &[u8], start: u64) -> &[u8] {
     usize::try_from(start)
         .ok()
         .and_then(|start| all.get(start..))
@@ -265,4 +332,36 @@ fn probe(codec: &mut impl Codec, stored: &[u8]) -> bool {
     };
     codec.clear();
     is_believed
+}
+
+/// The first place in `range` at which a member starts whose content starts with `prefix`.
+pub(super) fn find<C: Codec>(
+    codec: &mut C,
+    stored: &[u8],
+    range: Range<u64>,
+    prefix: &[u8],
+) -> Option<u64> {
+    let end = usize::try_from(range.end).map_or(stored.len(), |end| end.min(stored.len()));
+    let start = usize::try_from(range.start)
+        .ok()
+        .filter(|start| *start < end)?;
+    // The magic may go beyond the end of the range.
+    let searched = &stored[start..stored.len().min(end + C::MAGIC.len() - 1)];
+    let found = memchr::memmem::find_iter(searched, C::MAGIC)
+        .map(|index| start + index)
+        .find(|at| starts_with(codec, &stored[*at..], prefix))?;
+    Some(found as u64)
+}
+
+/// Whether `stored` starts with a member whose content starts with `prefix`.
+pub(super) fn starts_with<C: Codec>(codec: &mut C, stored: &[u8], prefix: &[u8]) -> bool {
+    let stored = &stored[..stored.len().min(PROBE)];
+    if !C::is_plausible(stored) {
+        return false;
+    }
+    codec.begin();
+    codec.step(stored, PROBED);
+    let is_so = codec.filled().starts_with(prefix);
+    codec.clear();
+    is_so
 }

@@ -8,15 +8,20 @@ mod input;
 mod map;
 mod members;
 mod plain;
+mod skim;
 mod sniff;
 pub mod spill;
 mod zstd;
 
 use std::io;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
+
+use members::Members;
 
 pub use input::{Input, Stream};
 pub use map::Map;
+pub use members::Walk;
+pub use skim::Depth;
 pub use sniff::{Compression, Content, Format, SNIFFED, sniff};
 
 /// A stretch of decoded bytes, or what happened between two stretches.
@@ -50,6 +55,27 @@ pub enum Piece<'a> {
         /// First zero byte.
         offset: u64,
     },
+    /// The first bytes of a member, on trial ([`Depth::Heads`]): unless [`Piece::Passed`] follows, the member comes again
+    /// from its start.
+    First {
+        /// The bytes.
+        bytes: &'a [u8],
+        /// Offset of the member.
+        offset: u64,
+    },
+    /// The rest of the member, which [`Next::Rest`] has no interest in, is there but was not decoded.
+    Passed,
+}
+
+/// What the taker of a piece wants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// The next piece.
+    Piece,
+    /// Of a [`Piece::First`]: to know only whether its member goes on for exactly so many bytes.
+    Rest(u64),
+    /// No more.
+    Stop,
 }
 
 /// Decodes inputs; holds the buffers, so one per thread, used for any number of inputs.
@@ -71,19 +97,52 @@ impl Decoder {
         compression: Compression,
         mut sink: impl FnMut(Piece<'_>) -> ControlFlow<()>,
     ) -> io::Result<()> {
-        let flow = match compression {
-            Compression::Plain => plain::pieces(input, &mut sink),
+        let mut sink = |piece: Piece<'_>| match sink(piece) {
+            ControlFlow::Continue(()) => Next::Piece,
+            ControlFlow::Break(()) => Next::Stop,
+        };
+        let outcome = match compression {
+            Compression::Plain => plain::pieces(input, 0, &mut sink),
             Compression::Gzip => {
                 let inflater = self.inflater.get_or_insert_default();
-                members::Members::new(input, inflater, &mut sink, 0).run()
+                Members::new(input, inflater, &mut sink, Walk::starting_at(0)).run()
             }
             Compression::Zstd => zstd::pieces(input, &mut sink),
         };
-        match flow {
+        match outcome {
             Ok(()) | Err(Halt::Sink) => Ok(()),
             Err(Halt::Io(error)) => Err(error),
         }
     }
+
+    /// Hands over the gzip members of a mapped input from where `walk` stands, until the input ends or the sink wants no
+    /// more; says where the walk stands then.
+    pub fn members(
+        &mut self,
+        mut stored: &[u8],
+        walk: Walk,
+        depth: Depth,
+        mut sink: impl FnMut(Piece<'_>) -> Next,
+    ) -> Walk {
+        let inflater = self.inflater.get_or_insert_default();
+        let mut members = Members::new(&mut stored, inflater, &mut sink, walk);
+        members.skim(depth);
+        // Halts because the sink does: a slice can always be read.
+        members.run().ok();
+        members.walk()
+    }
+
+    /// The first place in `range` of a mapped input at which a gzip member starts whose content starts with `prefix`.
+    pub fn find_member(&mut self, stored: &[u8], range: Range<u64>, prefix: &[u8]) -> Option<u64> {
+        members::find(self.inflater.get_or_insert_default(), stored, range, prefix)
+    }
+}
+
+/// Hands over a mapped plain input from `start` on, until it ends or the sink wants no more. Pieces are cut at the same
+/// places wherever one starts.
+pub fn plain_from(mut stored: &[u8], start: u64, mut sink: impl FnMut(Piece<'_>) -> Next) {
+    // Halts because the sink does: a slice can always be read.
+    plain::pieces(&mut stored, start, &mut sink).ok();
 }
 
 /// Why reading ends before the input does.
@@ -102,9 +161,9 @@ impl From<io::Error> for Halt {
 }
 
 /// Gives a piece to the sink.
-fn hand(piece: Piece<'_>, sink: &mut impl FnMut(Piece<'_>) -> ControlFlow<()>) -> Result<(), Halt> {
+fn hand(piece: Piece<'_>, sink: &mut impl FnMut(Piece<'_>) -> Next) -> Result<(), Halt> {
     match sink(piece) {
-        ControlFlow::Continue(()) => Ok(()),
-        ControlFlow::Break(()) => Err(Halt::Sink),
+        Next::Piece | Next::Rest(_) => Ok(()),
+        Next::Stop => Err(Halt::Sink),
     }
 }

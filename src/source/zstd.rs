@@ -1,9 +1,7 @@
 //! Zstandard frames (RFC 8878; warc-zstd 1.0), for the walk over them: with or without a dictionary at the start.
 
-use super::members::{CHUNK, Codec, Members, State, Step};
-use super::{Halt, Input, Piece};
-
-use std::ops::ControlFlow;
+use super::members::{CHUNK, Codec, Members, State, Step, Walk};
+use super::{Halt, Input, Next, Piece};
 
 use zstd::stream::raw::{Decoder, Operation as _};
 
@@ -21,7 +19,7 @@ const DICTIONARY_MAX: usize = 16 << 20;
 /// Hands over all frames.
 pub(super) fn pieces(
     input: &mut impl Input,
-    sink: &mut impl FnMut(Piece<'_>) -> ControlFlow<()>,
+    sink: &mut impl FnMut(Piece<'_>) -> Next,
 ) -> Result<(), Halt> {
     let head = input.at(0, SKIPPABLE)?;
     let (dictionary, start) = match n_dictionary(head) {
@@ -33,7 +31,7 @@ pub(super) fn pieces(
         None => (Some(Vec::new()), 0),
     };
     let mut frames = Frames::new(dictionary)?;
-    Members::new(input, &mut frames, sink, start).run()
+    Members::new(input, &mut frames, sink, Walk::starting_at(start)).run()
 }
 
 /// The first decoded bytes of an input that starts like this; `None` if they do not say.
@@ -129,6 +127,10 @@ impl Codec for Frames {
         Some(SKIPPABLE as u64 + u64::from(length))
     }
 
+    fn stated_length(_member: &[u8]) -> Option<u32> {
+        None
+    }
+
     fn whole(&mut self, _stored: &[u8]) -> Option<(usize, &[u8])> {
         None
     }
@@ -176,6 +178,7 @@ impl Codec for Frames {
 mod tests {
     use super::super::{Compression, Content, Stream, sniff};
     use super::*;
+    use std::ops::ControlFlow;
 
     fn frame(text: &[u8]) -> Vec<u8> {
         let mut encoder = zstd::Encoder::new(Vec::new(), 3).unwrap();
@@ -202,6 +205,9 @@ mod tests {
                         events.push(format!("lost {offset}+{}", length.unwrap()));
                     }
                     Piece::Padding { offset } => events.push(format!("padding {offset}")),
+                    Piece::First { .. } | Piece::Passed => {
+                        unreachable!("only heads are asked for so")
+                    }
                 }
                 ControlFlow::Continue(())
             })

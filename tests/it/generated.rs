@@ -47,8 +47,8 @@ pub(crate) fn plant(rule: &str, right: u64, wrong: u64, unverifiable: u64) -> Pl
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Made {
     pub(crate) archive: Vec<u8>,
-    cdx: Vec<u8>,
-    cdxj: Vec<u8>,
+    pub(crate) cdx: Vec<u8>,
+    pub(crate) cdxj: Vec<u8>,
     pub(crate) truth: Vec<u8>,
 }
 

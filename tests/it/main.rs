@@ -5,6 +5,7 @@ mod architecture;
 mod archives;
 mod bets;
 mod catalog;
+mod chunks;
 mod cli;
 mod crawls;
 mod damage;

@@ -11,7 +11,7 @@ mod sightings;
 use std::time::Instant;
 
 use super::archive::Archive;
-use super::job::{Digests, Outcome, Reading, Talk};
+use super::job::{Outcome, Reading, Talk};
 use super::run::in_pool;
 use super::{figures, plan};
 use crate::Result;
@@ -21,7 +21,7 @@ use crate::evaluate::{self, DOMAIN_GROUPS, Limits, Settings, Table, Window};
 use crate::group::{Ends, Thresholds};
 use crate::policy::Policy;
 use crate::report::{self, Evaluated, People, Summary, Target};
-use crate::scan::warc::VisibleText;
+use crate::scan::warc::{DigestMode, VisibleText};
 use crate::source::fault;
 use listing::Listing;
 use questions::Questions;
@@ -156,7 +156,7 @@ fn measure(job: &Evaluation, questions: &Questions, basis: Basis<'_>) -> Measure
         window,
         job.thresholds.boilerplate_max,
     );
-    let has_texts = job.reading.digests != Digests::Declared && has_bodies(basis.catalog);
+    let has_texts = job.reading.digests != DigestMode::Declared && has_bodies(basis.catalog);
     let settings = Settings {
         thresholds: job.advice,
         limits: Limits::default(),

@@ -63,7 +63,7 @@ pub(super) const KNOWN: [&[Column]; 6] = [
 ];
 
 /// The columns that a header line names.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Layout {
     pub(super) delimiter: u8,
     pub(super) columns: Cow<'static, [Column]>,

@@ -12,66 +12,78 @@
 mod columns;
 mod parts;
 
-use crate::capture::{Event, FileId, Warning};
+use crate::capture::{Event, Warning};
 use crate::scan::cdx::columns::{KNOWN, Layout, header};
 use crate::scan::cdx::parts::{Fit, Parts, Slack, cut, fits};
 use crate::scan::index_line::{Scratch, Statement};
-use crate::scan::lines::{Line, Lines, Parse};
-use crate::source::Piece;
+use crate::scan::lines::{self, Line, Parse};
 
 /// A CDX file, piece by piece.
-#[derive(Debug)]
-pub struct Reader {
-    lines: Lines,
-    parser: Parser,
-}
+pub type Reader = lines::Reader<Parser>;
 
-impl Reader {
-    /// A reader of the plain input `file`.
-    #[must_use]
-    pub fn new(file: FileId) -> Self {
-        Self {
-            lines: Lines::new(file),
-            parser: Parser::default(),
-        }
-    }
-
-    /// The same for a compressed input, where the pieces' offsets are those of members.
-    #[must_use]
-    pub fn compressed(file: FileId) -> Self {
-        let mut reader = Self::new(file);
-        reader.lines.compressed();
-        reader
-    }
-
-    /// Reads a piece; what it completes goes to `sink`.
-    pub fn push(&mut self, piece: Piece<'_>, sink: &mut impl FnMut(Event<'_>)) {
-        self.lines.push(piece, &mut self.parser, sink);
-    }
-
-    /// Reads what is left when the input has ended.
-    pub fn finish(&mut self, sink: &mut impl FnMut(Event<'_>)) {
-        self.lines.finish(&mut self.parser, sink);
-    }
-}
-
+/// Reads the lines of a CDX.
 #[derive(Debug, Default)]
-struct Parser {
+pub struct Parser {
+    learnt: Learnt,
+    /// What was taken for granted at the start.
+    assumed: Learnt,
+    /// Positions of the delimiters in the line.
+    cuts: Vec<usize>,
+    /// The file name of the last good line, to know a cut one by.
+    last_file: LastFile,
+    scratch: Scratch,
+}
+
+/// How the lines before decide what a line says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Learnt {
     /// As the last header line said.
     stated: Option<Layout>,
     /// Which of `KNOWN` the last line without header had.
     guessed: usize,
-    /// Positions of the delimiters in the line.
-    cuts: Vec<usize>,
-    /// The file name of the last good line, to know a cut one by.
-    last_file: Vec<u8>,
-    scratch: Scratch,
+}
+
+/// The file name of the last good line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum LastFile {
+    /// Empty before the first line.
+    Known(Vec<u8>),
+    /// It stands in a part of the file that was not read.
+    Elsewhere,
+    /// The same, and it was asked for.
+    Missed,
+}
+
+impl Default for LastFile {
+    fn default() -> Self {
+        Self::Known(Vec::new())
+    }
 }
 
 impl Parse for Parser {
+    fn further_on(&self) -> Self {
+        Self {
+            learnt: self.learnt.clone(),
+            assumed: self.learnt.clone(),
+            last_file: LastFile::Elsewhere,
+            ..Self::default()
+        }
+    }
+
+    fn next(&self) -> Self {
+        Self {
+            last_file: self.last_file.clone(),
+            ..self.further_on()
+        }
+    }
+
+    fn follows(&self, before: &Self) -> bool {
+        self.assumed == before.learnt && self.last_file != LastFile::Missed
+    }
+
     fn line(&mut self, line: Line<'_>, sink: &mut impl FnMut(Event<'_>)) {
         let mut text = line.text;
-        if line.place.number == 1 {
+        if line.place.is_first() {
             text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
         }
         if text.trim_ascii().is_empty() || matches!(text[0], b'!' | b'#') {
@@ -81,7 +93,7 @@ impl Parse for Parser {
             return sink(Event::Warning(Warning::ZeroPadding));
         }
         if let Some(layout) = header(text) {
-            self.stated = Some(layout);
+            self.learnt.stated = Some(layout);
             return sink(Event::Ignored);
         }
         match self.read(text) {
@@ -89,8 +101,7 @@ impl Parse for Parser {
                 sink(line.place.damage("incomplete last line"));
             }
             Ok(statement) => {
-                self.last_file.clear();
-                self.last_file.extend_from_slice(statement.file);
+                self.last_file.set(statement.file);
                 statement.emit(line.place, &mut self.scratch, sink);
             }
             Err(what) => sink(line.place.damage(what)),
@@ -98,7 +109,7 @@ impl Parse for Parser {
     }
 
     fn is_whole(&mut self, text: &[u8]) -> bool {
-        let Some(layout) = &self.stated else {
+        let Some(layout) = &self.learnt.stated else {
             return self.guess_exactly(text).is_some();
         };
         cut(text, layout.delimiter, &mut self.cuts);
@@ -111,9 +122,32 @@ impl Parse for Parser {
     }
 }
 
+impl LastFile {
+    fn set(&mut self, file: &[u8]) {
+        match self {
+            Self::Known(last) => {
+                last.clear();
+                last.extend_from_slice(file);
+            }
+            Self::Elsewhere => *self = Self::Known(file.to_vec()),
+            Self::Missed => {}
+        }
+    }
+
+    fn get(&mut self) -> &[u8] {
+        if *self == Self::Elsewhere {
+            *self = Self::Missed;
+        }
+        match self {
+            Self::Known(last) => last,
+            Self::Elsewhere | Self::Missed => b"",
+        }
+    }
+}
+
 impl Parser {
     fn read<'l>(&mut self, text: &'l [u8]) -> Result<Statement<'l>, &'static str> {
-        match &self.stated {
+        match &self.learnt.stated {
             Some(layout) => {
                 cut(text, layout.delimiter, &mut self.cuts);
                 Parts::new(text, &self.cuts).place(&layout.columns)
@@ -144,20 +178,21 @@ impl Parser {
                 .then(|| parts.spread(KNOWN[index], Slack::default()))
                 .filter(|statement| fits(statement, Fit::Strict))
         };
-        let index = [self.guessed]
+        let index = [self.learnt.guessed]
             .into_iter()
             .chain(0..KNOWN.len())
             .find(|index| as_known(*index).is_some())?;
-        self.guessed = index;
+        self.learnt.guessed = index;
         as_known(index)
     }
 
     /// Whether a line without line end stops inside its last column.
-    fn is_cut(&self, text: &[u8], statement: &Statement<'_>) -> bool {
+    fn is_cut(&mut self, text: &[u8], statement: &Statement<'_>) -> bool {
         let id = statement.record_id;
         let ends_in_file = !statement.file.is_empty() && text.ends_with(statement.file);
-        let is_shorter = statement.file.len() < self.last_file.len();
-        (ends_in_file && is_shorter && self.last_file.starts_with(statement.file))
+        let last_file = self.last_file.get();
+        let is_shorter = statement.file.len() < last_file.len();
+        (ends_in_file && is_shorter && last_file.starts_with(statement.file))
             || (id.starts_with(b"<") && !id.ends_with(b">"))
     }
 }
@@ -165,8 +200,10 @@ impl Parser {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::capture::FileId;
     use crate::scan::index_line::tests::told;
     use crate::scan::lines::LINE_MAX;
+    use crate::source::Piece;
     use proptest::prelude::*;
 
     fn events(pieces: &[&[u8]]) -> Vec<String> {

@@ -8,47 +8,13 @@
 
 mod json;
 
-use crate::capture::{Event, FileId, Warning};
+use crate::capture::{Event, Warning};
 use crate::scan::cdxj::json::{Members, Text, Value};
 use crate::scan::index_line::{Scratch, Statement, is_date};
-use crate::scan::lines::{Line, Lines, Parse};
-use crate::source::Piece;
+use crate::scan::lines::{self, Line, Parse};
 
 /// A CDXJ file, piece by piece.
-#[derive(Debug)]
-pub struct Reader {
-    lines: Lines,
-    parser: Parser,
-}
-
-impl Reader {
-    /// A reader of the plain input `file`.
-    #[must_use]
-    pub fn new(file: FileId) -> Self {
-        Self {
-            lines: Lines::new(file),
-            parser: Parser::default(),
-        }
-    }
-
-    /// The same for a compressed input, where the pieces' offsets are those of members.
-    #[must_use]
-    pub fn compressed(file: FileId) -> Self {
-        let mut reader = Self::new(file);
-        reader.lines.compressed();
-        reader
-    }
-
-    /// Reads a piece; what it completes goes to `sink`.
-    pub fn push(&mut self, piece: Piece<'_>, sink: &mut impl FnMut(Event<'_>)) {
-        self.lines.push(piece, &mut self.parser, sink);
-    }
-
-    /// Reads what is left when the input has ended.
-    pub fn finish(&mut self, sink: &mut impl FnMut(Event<'_>)) {
-        self.lines.finish(&mut self.parser, sink);
-    }
-}
+pub type Reader = lines::Reader<Parser>;
 
 /// A line, cut where the JSON starts.
 #[derive(Clone, Copy)]
@@ -81,18 +47,37 @@ fn split(line: &[u8]) -> Option<Split<'_>> {
     first
 }
 
+/// Reads the lines of a CDXJ.
 #[derive(Debug, Default)]
-struct Parser {
+pub struct Parser {
     members: Members,
     /// A `!meta` line said that the lines are of a zipnum index (`index.idx` in a WACZ): they point at blocks, not captures.
     points_at_blocks: bool,
+    /// What of that was taken for granted at the start.
+    assumed: bool,
     scratch: Scratch,
 }
 
 impl Parse for Parser {
+    fn further_on(&self) -> Self {
+        Self {
+            points_at_blocks: self.points_at_blocks,
+            assumed: self.points_at_blocks,
+            ..Self::default()
+        }
+    }
+
+    fn next(&self) -> Self {
+        self.further_on()
+    }
+
+    fn follows(&self, before: &Self) -> bool {
+        self.assumed == before.points_at_blocks
+    }
+
     fn line(&mut self, line: Line<'_>, sink: &mut impl FnMut(Event<'_>)) {
         let mut text = line.text;
-        if line.place.number == 1 {
+        if line.place.is_first() {
             text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
         }
         let is_remark = matches!(text.first(), None | Some(b'!' | b'#'));
@@ -183,7 +168,9 @@ const FIELDS: [&[u8]; 13] = [
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::capture::FileId;
     use crate::scan::index_line::tests::told;
+    use crate::source::Piece;
     use proptest::prelude::*;
 
     fn events(pieces: &[&[u8]], tell: impl Fn(&Event<'_>) -> Option<String>) -> Vec<String> {

@@ -61,7 +61,7 @@ impl Purpose {
 /// Where in the block the next byte stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
-    /// In its first bytes, which tell whether it is HTTP.
+    /// In its first bytes, which tell whether it is HTTP; or in those behind an interim head.
     Start,
     Head,
     Payload,
@@ -79,6 +79,8 @@ pub(super) struct Body {
     n_start: usize,
     head: Head,
     has_head: bool,
+    /// Bytes of the interim heads before it.
+    n_interim: u64,
     chunked: Option<Chunked>,
     coding: Coding,
     coding_start: Start,
@@ -106,6 +108,7 @@ impl Body {
             n_start: 0,
             head: Head::new(),
             has_head: false,
+            n_interim: 0,
             chunked: None,
             coding: Coding::default(),
             coding_start: Start::Identity,
@@ -124,6 +127,7 @@ impl Body {
         self.n_start = 0;
         self.n_block = 0;
         self.has_head = false;
+        self.n_interim = 0;
         self.chunked = None;
         self.coding_start = Start::Identity;
         self.head.begin();
@@ -134,6 +138,16 @@ impl Body {
             Envelope::Request => self.start_head(),
             Envelope::None => self.start_payload(),
         };
+    }
+
+    /// Whether nothing that follows is of interest.
+    pub(super) fn is_skipped(&self) -> bool {
+        self.stage == Stage::Skip
+    }
+
+    /// Counts bytes that were not read.
+    pub(super) fn pass_over(&mut self, n_bytes: u64) {
+        self.n_block += n_bytes;
     }
 
     /// Takes bytes of the block.
@@ -147,7 +161,13 @@ impl Body {
                 Stage::Head => match self.head.push(rest) {
                     None => return,
                     Some(taken) => {
-                        self.stage = self.end_head();
+                        let is_response = self.plan.envelope == Envelope::Response;
+                        self.stage = if is_response && self.head.is_interim() {
+                            self.n_start = 0;
+                            Stage::Start
+                        } else {
+                            self.end_head()
+                        };
                         &rest[taken..]
                     }
                 },
@@ -159,9 +179,9 @@ impl Body {
     /// The block ends here.
     pub(super) fn finish(&mut self) {
         match self.stage {
-            Stage::Start if self.n_start > 0 => {
+            Stage::Start => {
                 let start = self.start;
-                self.stage = self.start_payload();
+                self.stage = self.end_start();
                 self.push_payload(&start[..self.n_start]);
             }
             Stage::Head => self.head.finish(),
@@ -184,7 +204,7 @@ impl Body {
         if self.stage != Stage::Skip {
             return Some(self.payload_sum().n_bytes());
         }
-        let n_head = self.head().map_or(0, Head::n_bytes);
+        let n_head = self.n_interim + self.head().map_or(0, Head::n_bytes);
         let is_chunked = self.head().is_some_and(Head::is_chunked);
         (!is_chunked).then(|| self.n_block.saturating_sub(n_head))
     }
@@ -261,14 +281,27 @@ impl Body {
         if self.n_start == HTTP.len() {
             let start = self.start;
             if start.eq_ignore_ascii_case(HTTP) {
+                if self.has_head {
+                    self.n_interim += self.head.n_bytes();
+                    self.head.begin();
+                }
                 self.stage = self.start_head();
                 self.head.push(&start);
             } else {
-                self.stage = self.start_payload();
+                self.stage = self.end_start();
                 self.push_payload(&start);
             }
         }
         &bytes[n..]
+    }
+
+    /// No head starts here. An interim one without successor is all there is.
+    fn end_start(&mut self) -> Stage {
+        if self.has_head {
+            self.end_head()
+        } else {
+            self.start_payload()
+        }
     }
 
     fn start_head(&mut self) -> Stage {

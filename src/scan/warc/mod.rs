@@ -23,17 +23,23 @@ mod between;
 mod block;
 mod body;
 mod header;
+mod member;
 mod record;
+mod start;
 mod tail;
 #[cfg(test)]
 mod tests;
+mod trial;
 
-use body::{Body, Envelope, Plan, Purpose};
+use body::Body;
 use header::{Header, PREFIX, starts_with_version};
+use member::Member;
 use record::Record;
 use tail::{Hold, Tail};
+use trial::Mark;
 
-use super::fields::Step;
+use std::ops::Range;
+
 use crate::capture::{Damage, Event, FileId, Locator, Warning};
 use crate::source::Piece;
 
@@ -46,14 +52,15 @@ pub enum Framing {
     Members,
 }
 
-/// What is done with payloads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What is done with payloads (`--digests`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum DigestMode {
-    /// Hashed as declared and in SHA-1, and held against the declared digest.
+    /// Hash every payload and hold it against its declared digest.
+    #[default]
     Verify,
-    /// Hashed in BLAKE3.
+    /// One BLAKE3 per payload; declared digests are carried, not checked.
     Content,
-    /// Not read.
+    /// Believe the declared digests; bodies are not inflated.
     Declared,
 }
 
@@ -98,6 +105,11 @@ pub struct Reader<'m> {
     is_at_boundary: bool,
     /// The last byte taken ended a line.
     is_at_line_start: bool,
+    /// How it stood before the member that is on trial.
+    trial: Option<Mark>,
+    /// Of a plain input: where another reader goes on.
+    limit: u64,
+    stopped_at: Option<u64>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -146,14 +158,6 @@ struct Lost {
     what: &'static str,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Member {
-    offset: u64,
-    /// Up to the end of its last part: a record may be stored as several members.
-    length: u64,
-    n_records: u64,
-}
-
 impl std::fmt::Debug for Reader<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Reader")
@@ -185,6 +189,9 @@ impl<'m> Reader<'m> {
             member: None,
             is_at_boundary: false,
             is_at_line_start: false,
+            trial: None,
+            limit: u64::MAX,
+            stopped_at: None,
         }
     }
 
@@ -198,8 +205,38 @@ impl<'m> Reader<'m> {
         }
     }
 
+    /// Of a plain input: stops between records, at the first place from `limit` on.
+    pub fn stop_at(&mut self, limit: u64) {
+        self.limit = limit;
+    }
+
+    /// Where it stopped.
+    #[must_use]
+    pub fn stopped_at(&self) -> Option<u64> {
+        self.stopped_at
+    }
+
+    /// Whether it stands between records, and between members: from here on, a new reader would read the same.
+    #[must_use]
+    pub fn is_between(&self) -> bool {
+        let is_in_member = self.framing == Framing::Members && self.member.is_some();
+        self.state == State::Between(0) && !is_in_member && self.lost.is_none()
+    }
+
+    /// Records so far.
+    #[must_use]
+    pub fn n_records(&self) -> u64 {
+        self.ordinal
+    }
+
     /// Takes a piece and tells `sink` what it brings.
     pub fn push(&mut self, piece: Piece<'_>, sink: &mut impl FnMut(Event<'_>)) {
+        if let Some(mark) = self.trial.take() {
+            if piece == Piece::Passed {
+                return self.pass(sink);
+            }
+            self.go_back(mark);
+        }
         match piece {
             Piece::Bytes { bytes, offset } => self.push_bytes(bytes, offset, sink),
             Piece::MemberEnd { offset, length } => self.end_member(offset, offset + length, sink),
@@ -212,6 +249,8 @@ impl<'m> Reader<'m> {
                 self.emit_damage(offset, length, what.to_owned(), sink);
             }
             Piece::Padding { .. } => sink(Event::Warning(Warning::ZeroPadding)),
+            // Without a trial there is nothing to tell of.
+            Piece::First { .. } | Piece::Passed => {}
         }
     }
 
@@ -236,6 +275,10 @@ impl<'m> Reader<'m> {
         });
         let mut rest = bytes;
         while !rest.is_empty() {
+            if self.position >= self.limit && self.is_between() {
+                self.stopped_at = Some(self.position);
+                return;
+            }
             let taken = match self.state {
                 State::Between(matched) => self.between(rest, matched, sink),
                 State::Header => self.take_header(rest, sink),
@@ -250,80 +293,6 @@ impl<'m> Reader<'m> {
             rest = &rest[taken..];
             self.position += taken as u64;
         }
-    }
-
-    /// A record's prefix ended before `position`.
-    fn start_record(&mut self, position: u64, begins: Begins) {
-        let start = position - PREFIX.len() as u64;
-        self.open_record(start, begins);
-        self.header.begin();
-        self.state = State::Header;
-    }
-
-    fn open_record(&mut self, start: u64, begins: Begins) {
-        self.open = Open {
-            offset: self.offset_of(start),
-            start,
-            begins,
-            fault: None,
-        };
-    }
-
-    fn take_header(&mut self, bytes: &[u8], sink: &mut impl FnMut(Event<'_>)) -> usize {
-        match self.header.push(bytes) {
-            Step::More => bytes.len(),
-            Step::NotHead(taken) => {
-                self.reject();
-                taken
-            }
-            Step::Restarts { taken, at } => {
-                let start = self.open.start + at;
-                if self.header.has_version() {
-                    self.end_stub(start, sink);
-                } else {
-                    self.reject();
-                }
-                self.header.begin_again();
-                self.open_record(start, Begins::InLine);
-                self.state = State::Header;
-                taken
-            }
-            Step::Ended(taken) => {
-                if self.accept(sink) {
-                    self.start_block(self.position + taken as u64, &bytes[taken..]);
-                } else {
-                    self.reject();
-                }
-                taken
-            }
-        }
-    }
-
-    /// A header that another record cuts, or the end of the input.
-    fn end_stub(&mut self, end: u64, sink: &mut impl FnMut(Event<'_>)) {
-        if !self.accept(sink) {
-            return self.reject();
-        }
-        let Open { offset, start, .. } = self.open;
-        self.body.begin(Plan {
-            envelope: Envelope::None,
-            purpose: Purpose::Nothing,
-            text: VisibleText::Skip,
-            syntax: None,
-        });
-        self.emit_stub(sink);
-        let length = self.stored_length(end - start);
-        let what = "the header of a record is cut".to_owned();
-        self.emit_damage(offset, length, what, sink);
-        self.state = State::Between(0);
-    }
-
-    fn emit_stub(&mut self, sink: &mut impl FnMut(Event<'_>)) {
-        sink(Event::Record {
-            record_type: self.header.record_type(),
-            offset: self.open.offset,
-        });
-        self.count_record();
     }
 
     /// Tells of the record that ends at `end`, blank lines included.
@@ -361,60 +330,6 @@ impl<'m> Reader<'m> {
         }
     }
 
-    /// A member ended where it should; `end` is its last byte's offset and one.
-    fn end_member(&mut self, offset: u64, end: u64, sink: &mut impl FnMut(Event<'_>)) {
-        let member = self.member.get_or_insert(Member {
-            offset,
-            length: 0,
-            n_records: 0,
-        });
-        member.length = end - member.offset;
-        match self.state {
-            State::Header | State::Block(_) => self.is_at_boundary = true,
-            _ => {
-                self.end_input(sink);
-                self.close_member(sink);
-            }
-        }
-    }
-
-    fn close_member(&mut self, sink: &mut impl FnMut(Event<'_>)) {
-        let Some(member) = self.member.take() else {
-            return;
-        };
-        if self.framing == Framing::Plain || member.n_records == 0 || member.length == 0 {
-            return;
-        }
-        sink(Event::MemberEnd {
-            offset: member.offset,
-            length: member.length,
-            n_records: member.n_records,
-        });
-        if member.n_records > 1 {
-            sink(Event::Warning(Warning::SharedMember));
-        }
-    }
-
-    /// Bytes that cannot be decoded come next: what is being read ends here, and not well.
-    fn cut(&mut self, sink: &mut impl FnMut(Event<'_>)) {
-        self.is_at_boundary = false;
-        match self.state {
-            State::Header => {
-                if self.header.finish() && self.lost.is_none() {
-                    self.emit_stub(sink);
-                }
-            }
-            State::Block(_) | State::Endless | State::Tail => {
-                self.release(0);
-                self.end_record(self.position, IsCut::Yes, sink);
-            }
-            State::Between(_) | State::Lost(_) => {}
-        }
-        self.lost = None;
-        self.member = None;
-        self.state = State::Between(0);
-    }
-
     fn emit_damage(
         &self,
         offset: u64,
@@ -443,6 +358,25 @@ impl<'m> Reader<'m> {
     fn stored_length(&self, decoded: u64) -> Option<u64> {
         (self.framing == Framing::Plain).then_some(decoded)
     }
+}
+
+/// The first place in a plain file, among `searched` of its bytes, that looks like a record's start: a version at the start
+/// of a line behind a blank one.
+#[must_use]
+pub fn find_start(whole: &[u8], searched: Range<u64>) -> Option<u64> {
+    let end = usize::try_from(searched.end).map_or(whole.len(), |end| end.min(whole.len()));
+    let start = usize::try_from(searched.start)
+        .ok()
+        .filter(|start| *start < end)?;
+    let bytes = &whole[start..whole.len().min(end + PREFIX.len() - 1)];
+    memchr::memmem::find_iter(bytes, PREFIX)
+        .map(|index| start + index)
+        .find(|at| {
+            let before = &whole[..*at];
+            (before.ends_with(b"\n\r\n") || before.ends_with(b"\n\n"))
+                && starts_with_version(&whole[*at..])
+        })
+        .map(|at| at as u64)
 }
 
 /// Whether a record's block is not all there.
