@@ -21,8 +21,27 @@ use crate::uri::percent::push_escape;
 #[must_use]
 pub fn resolve(base: &[u8], reference: &[u8]) -> Option<Vec<u8>> {
     let base = Url::parse(&utf8(base)).ok()?;
-    let target = base.join(&utf8(reference)).ok()?;
-    Some(String::from(target).into_bytes())
+    let reference = utf8(reference);
+    let target = match behind_slashes(&reference) {
+        Some(behind) if is_http(&base) => base.join(&format!("//{behind}")),
+        _ => base.join(&reference),
+    };
+    Some(String::from(target.ok()?).into_bytes())
+}
+
+/// What follows a run of two slashes or more at the start, `\` among them: the authority (WHATWG URL,
+/// "special authority ignore slashes state"). The `url` crate takes `///a` for an empty host.
+fn behind_slashes(reference: &str) -> Option<&str> {
+    let start = reference.trim_start_matches(|c| c <= ' ');
+    let is_skipped = |c: char| matches!(c, '/' | '\\' | '\t' | '\n' | '\r');
+    let behind = start.trim_start_matches(is_skipped);
+    let slashes = &start[..start.len() - behind.len()];
+    let n_slashes = slashes.bytes().filter(|byte| matches!(byte, b'/' | b'\\'));
+    (n_slashes.count() >= 2).then_some(behind)
+}
+
+fn is_http(url: &Url) -> bool {
+    matches!(url.scheme(), "http" | "https")
 }
 
 /// `text` as UTF-8: all that is outside ASCII becomes escapes if not all of it is UTF-8.
@@ -56,6 +75,10 @@ mod tests {
         check(b"?y", Some("http://a/b/c/d;p?y"));
         check(b"", Some("http://a/b/c/d;p?q"));
         check(b"//g", Some("http://g/"));
+        check(b"///g/../h", Some("http://g/h"));
+        check(b" \\\t/\\g", Some("http://g/"));
+        check(b"/\n", Some("http://a/"));
+        check(b"///", None);
         check(b"mailto:x@y", Some("mailto:x@y"));
         check(b"caf\xE9", Some("http://a/b/c/caf%E9"));
         check(b"http://[::g]/", None);

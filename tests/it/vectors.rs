@@ -161,11 +161,12 @@ fn hosts(dir: &Path) -> Vec<Vector> {
         .into_iter()
         .flatten()
     {
-        let output = text(output).map(|host| format!("http://{host}/"));
+        // Without an output it is no address, and so a name.
+        let output = text(output).unwrap_or_else(|| host.clone());
         vectors.push(Vector::new(
             "urlcanon-ipv4",
             format!("http://{host}/"),
-            output,
+            Some(format!("http://{output}/")),
         ));
     }
     vectors
