@@ -20,6 +20,7 @@ mod screen;
 mod skeleton;
 mod table;
 mod trace;
+mod vertex;
 
 pub use bridge::bridges;
 pub use normalizer::{Masks, Normalized, Normalizer};
@@ -27,6 +28,7 @@ pub use reference::resolve;
 pub use screen::bets_possible;
 pub use skeleton::Skeletons;
 pub use trace::{Step, components, trace};
+pub use vertex::vertex_host;
 
 use parts::Parts;
 
