@@ -4,7 +4,7 @@ use crate::uri::percent::push_escape;
 use crate::uri::table::{GEN_DELIMS, SUB_DELIMS, UNRESERVED, escape_at, is};
 
 /// `escapes=encode-grey`: `|` `[` `]` `\` and a stray `%` become escapes. Merges wrongly: `/a|b` and
-/// `/a%7Cb` on a server that looks at the raw bytes.
+/// `/a%7Cb` on a server that looks at the raw bytes. Not merged: `/%7C` and `/|%7C`.
 pub(super) fn encode_grey(component: &[u8], out: &mut Vec<u8>) {
     for (index, &byte) in component.iter().enumerate() {
         let is_grey = match byte {
@@ -20,13 +20,14 @@ pub(super) fn encode_grey(component: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// `escapes=decode-sub-delims`: `%2C` is `,`. Merges wrongly: a comma that separates and one that does not.
+/// `escapes=decode-sub-delims`: `%2C` is `,` (RFC 3986 §2.2). Merges wrongly: `?a=1%262` and `?a=1&2`, a
+/// delimiter and text that looks like one. Not merged: `/a%2Fb` and `/a/b`.
 pub(super) fn decode_sub_delims(component: &[u8], encoded: u8, out: &mut Vec<u8>) {
     decode(component, SUB_DELIMS, encoded, out);
 }
 
 /// `escapes=decode-reserved`: `%2F` is `/`, but where the character may not stand as it is (`%3F` in
-/// a path, `%23`). Merges wrongly: `/a%2Fb` and `/a/b`.
+/// a path, `%23`). Merges wrongly: `/a%2Fb` and `/a/b`. Not merged: `/a%3Fb` and `/a?b`.
 pub(super) fn decode_reserved(component: &[u8], encoded: u8, out: &mut Vec<u8>) {
     decode(component, SUB_DELIMS | GEN_DELIMS, encoded, out);
 }
@@ -48,7 +49,8 @@ fn decode(component: &[u8], sets: u8, encoded: u8, out: &mut Vec<u8>) {
 }
 
 /// `escapes=decode-repeated`: `%252541` is `A`; a `?` or `#` that comes out of it ends the component.
-/// Merges wrongly: a URL in a parameter and what it would do in front. One pass from the left, over
+/// Merges wrongly: `?u=http://b/%3Fc%26d` and `?u=http://b/?c&d`, a URL in a parameter and parameters of
+/// its own (RFC 3986 §2.4 forbids it). Not merged: `/%E9` and `/%C3%A9`. One pass from the left, over
 /// what has come out so far, since a decoded byte may complete an escape.
 ///
 /// Bytes that may not stand there, but for `?` and `#`, become escapes again.

@@ -157,6 +157,8 @@ impl Choice<'_> {
                 ));
             }
             Rule::QuerySessionDrop => return Some(query::drop_sessions(query, out)),
+            // `/?` is `/` (RFC 3986 §6.2.3 keeps it). Merges wrongly: `/?` and `/` of a server that lists
+            // with a query. Not merged: `/?&` and `/`.
             Rule::QueryEmptyMark => {
                 out.extend_from_slice(query);
                 return Some(if query.is_empty() {
@@ -172,6 +174,7 @@ impl Choice<'_> {
             Rule::QueryOrderSortFull => work.order.sort_full(query, out),
             Rule::QueryOrderDedupe => work.order.dedupe(query, out),
             Rule::QueryCaseLower => self.lower(query, &mut work.second, out),
+            // `/a?b=1` is `/a`. Merges wrongly: `/?id=1` and `/?id=2`. Not merged: `/a%3Fb` and `/a`.
             Rule::QueryAllDrop => return Some(Mark::Absent),
             Rule::EscapesEncodeGrey => escapes::encode_grey(query, out),
             Rule::EscapesDecodeSubDelims => {

@@ -56,7 +56,8 @@ fn is_session_segment(segment: &[u8]) -> bool {
     matches!(segment, [b'(', b's' | b'S', b'(', .., b')', b')'])
 }
 
-/// `slash-collapse=on`: `/a//b` is `/a/b`. Merges wrongly: URLs in paths (`/proxy/http://b/`).
+/// `slash-collapse=on`: `/a//b` is `/a/b` (RFC 3986 §3.3 lets a segment be empty). Merges wrongly:
+/// `/proxy/http://b/` and `/proxy/http:/b/`. Not merged: `/?a//b` and `/?a/b`.
 pub(super) fn collapse_slashes(path: &[u8], out: &mut Vec<u8>) {
     for &byte in path {
         if byte != b'/' || out.last() != Some(&b'/') {
@@ -65,13 +66,15 @@ pub(super) fn collapse_slashes(path: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// `index-file=default`: `/a/index.html` is `/a/`, without case. Merges wrongly: a site whose `/` is
-/// another page. Not merged: `/a/index.xml`, `/a/index.html/`.
+/// `index-file=default`: `/a/index.html` is `/a/`, without case (RFC 3986 §6.2.4: what a server tells).
+/// Merges wrongly: `/` and `/index.html` of a site whose `/` is another page. Not merged:
+/// `/a/index.xml` and `/a/`, `/a/index.html/` and `/a/`.
 pub(super) fn drop_default_index(path: &[u8], choice: &Choice<'_>, out: &mut Vec<u8>) -> Between {
     drop_index(path, choice, is_default_index, out)
 }
 
-/// `index-file=list`: as the policy names them, byte by byte after decoding.
+/// `index-file=list`: as the policy names them, byte by byte after decoding. With `main.html`,
+/// `/a/main.html` is `/a/`. Merges wrongly: as `default` does. Not merged: `/a/Main.html` and `/a/`.
 ///
 /// Case counts only where it still does behind `path-case`, and a name may come without an extension
 /// that is dropped, and then without zeros; otherwise this bet would split what those have merged.
@@ -145,7 +148,8 @@ fn is_listed_index(segment: &[u8], choice: &Choice<'_>) -> bool {
     })
 }
 
-/// `trailing-slash=drop`: `/a/` is `/a`. Merges wrongly: a monthly archive and a daily index.
+/// `trailing-slash=drop`: `/a/` is `/a` (RFC 3986 §6.2.4: what a redirect tells). Merges wrongly:
+/// `/2024/05/` and `/2024/05`, a monthly archive and a daily index. Not merged: `/?a/` and `/?a`.
 pub(super) fn drop_trailing_slash(path: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(without_slashes(path));
 }
@@ -184,7 +188,8 @@ pub(super) fn lower(component: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// `leading-zeros=drop` in the path: a segment `007` is `7`. Merges wrongly: `/007` and `/7`.
+/// `leading-zeros=drop` in the path: a segment `007` is `7`. Merges wrongly: `/film/007` and `/film/7`.
+/// Not merged: `/07a` and `/7a`, `/0` and `/`.
 pub(super) fn drop_zeros(path: &[u8], out: &mut Vec<u8>) {
     for segment in path[1..].split(|byte| *byte == b'/') {
         out.push(b'/');

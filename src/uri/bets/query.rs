@@ -1,4 +1,7 @@
 //! Bets on the query. Each writes what the query becomes and says whether its `?` stays; `out` comes empty.
+//!
+//! To the grammar a query has no parts (RFC 3986 §3.4). Names, values, `&` and `+` are those of HTML forms
+//! (WHATWG URL, "application/x-www-form-urlencoded"), which no server need keep to: hence they are bets.
 
 use crate::policy::Rule;
 use crate::policy::plan::Names;
@@ -40,7 +43,9 @@ fn map(query: &[u8], mut write: impl FnMut(&[u8], &mut Vec<u8>), out: &mut Vec<u
 }
 
 /// `amp-entity=decode`: `a=1&amp;b=2` is `a=1&b=2`, and a leading `amp;` is cut off any parameter
-/// unless nothing would be left. Merges wrongly: a parameter that is named `amp;b`.
+/// unless nothing would be left (HTML, character references: what is left of a link that was copied
+/// from the source of a page). Merges wrongly: `?amp;b` and `?b` of a server that knows both. Not merged:
+/// `?a&AMP;b`, `?amp;` and `?`.
 pub(super) fn decode_amp(query: &[u8], out: &mut Vec<u8>) {
     let cut = |param: &[u8], out: &mut Vec<u8>| {
         let mut param = param;
@@ -55,7 +60,8 @@ pub(super) fn decode_amp(query: &[u8], out: &mut Vec<u8>) {
 }
 
 /// `leading-zeros=drop` in the query: `id=007` is `id=7`. Merges wrongly: `?id=7` and `?id=07`. A session
-/// keeps its zeros, since what is left might no longer look like a token.
+/// keeps its zeros, since what is left might no longer look like a token. Not merged: `?007` and `?7`,
+/// `?a=-07` and `?a=-7`.
 pub(super) fn drop_zeros(query: &[u8], out: &mut Vec<u8>) {
     let cut = |param: &[u8], out: &mut Vec<u8>| match name_value(param) {
         (name, Some(value)) if !is_session(param) => {
@@ -69,7 +75,8 @@ pub(super) fn drop_zeros(query: &[u8], out: &mut Vec<u8>) {
 }
 
 /// `query-drop=list`, `query-drop-list=list`: the parameters of `names` go. Merges wrongly: where
-/// `source` selects a data source, not a campaign.
+/// `?source=a` and `?source=b` are two sources of data, not of visitors. Not merged: `?ref=1` and
+/// `?Ref=1`, where `ref` is listed.
 pub(super) fn drop_listed(
     query: &[u8],
     names: &Names,
@@ -84,12 +91,14 @@ pub(super) fn drop_listed(
     )
 }
 
-/// `query-drop-list=tracking`: `utm_*`, `gclid` and their like go. Merges wrongly: lists disagree.
+/// `query-drop-list=tracking`: `?a&utm_source=x` is `?a`, and so is `?a&gclid=1`. Merges wrongly:
+/// `?utm_id=1` and `?utm_id=2` of a site that counts its pages so. Not merged: `?utm=1` and `?`, `?UTM_x` and `?`.
 pub(super) fn drop_tracking(query: &[u8], choice: &Choice<'_>, out: &mut Vec<u8>) -> Mark {
     drop_own(query, &TRACKING, choice, out)
 }
 
-/// `language-param=drop`: `lang`, `language`, `locale`, `hl` go. Merges wrongly: other content.
+/// `language-param=drop`: `?a&lang=de` is `?a`; so with `language`, `locale`, `hl`. Merges wrongly:
+/// `?lang=de` and `?lang=fr`, two translations. Not merged: `?language_id=1` and `?`.
 pub(super) fn drop_language(query: &[u8], choice: &Choice<'_>, out: &mut Vec<u8>) -> Mark {
     drop_own(query, &LANGUAGE, choice, out)
 }
@@ -115,17 +124,21 @@ fn lower(name: &[u8]) -> impl Iterator<Item = u8> + '_ {
     decoded(name).map(|byte| byte.to_ascii_lowercase())
 }
 
-/// `query-session=drop`: `sid=0123abcd` goes, `sid=12` stays. Merges wrongly: a `sid` that is an article.
+/// `query-session=drop`: `?sid=0123abcd` goes (Java Servlet 6.0 §7.1.3 has it in the path, PHP and ASP
+/// here). Merges wrongly: `?sid=20240101` and `?sid=20240102`, if a `sid` is an article. Not merged:
+/// `?sid=12` and `?sid=13`.
 pub(super) fn drop_sessions(query: &[u8], out: &mut Vec<u8>) -> Mark {
     keep(query, |param| !is_session(param), out)
 }
 
-/// `query-empty=params`: `a&&b` is `a&b`; if none is left a bare `?` stays.
+/// `query-empty=params`: `a&&b` is `a&b`; if none is left a bare `?` stays. Merges wrongly: `?1&&3` and
+/// `?1&3`, where places count. Not merged: `?a=` and `?`.
 pub(super) fn drop_empty(query: &[u8], out: &mut Vec<u8>) {
     let _mark_stays = keep(query, |param| !param.is_empty(), out);
 }
 
-/// `query-empty=value`: `a` is `a=`. Merges wrongly: a switch and an empty field.
+/// `query-empty=value`: `a` is `a=`. Merges wrongly: `?wsdl` and `?wsdl=`, a switch and an empty field.
+/// Not merged: `?` and `?=`.
 pub(super) fn add_value(query: &[u8], out: &mut Vec<u8>) {
     let add = |param: &[u8], out: &mut Vec<u8>| {
         out.extend_from_slice(param);
@@ -136,7 +149,8 @@ pub(super) fn add_value(query: &[u8], out: &mut Vec<u8>) {
     map(query, add, out);
 }
 
-/// `query-plus=space`: `+` is `%20` (HTML forms). Merges wrongly: signed links, and `c++`.
+/// `query-plus=space`: `a+b` is `a%20b`. Merges wrongly: `?q=c++` and `?q=c%20%20` of a server that
+/// decodes escapes only. Not merged: `?a%2Bb` and `?a+b`.
 pub(super) fn space_plus(query: &[u8], out: &mut Vec<u8>) {
     for &byte in query {
         match byte {
@@ -186,7 +200,8 @@ impl Order {
     }
 
     /// `query-order=sort-stable`: `b=1&a=2&a=1` is `a=2&a=1&b=1`: by decoded name, the order of one name
-    /// kept. Merges wrongly: filters in which order counts.
+    /// kept. Merges wrongly: `?crop=1&rotate=90` and `?rotate=90&crop=1`, filters in which order counts.
+    /// Not merged: `?a=2&a=1` and `?a=1&a=2`.
     pub(super) fn sort_stable(&mut self, query: &[u8], out: &mut Vec<u8>) {
         self.read(query);
         let name = |span: &Span| decoded(name_value(&query[span.start..span.end]).0);
@@ -198,7 +213,8 @@ impl Order {
         self.write(query, out);
     }
 
-    /// `query-order=sort-full`: by decoded name, then by the bytes. Merges wrongly: `a=1&a=2` and `a=2&a=1`.
+    /// `query-order=sort-full`: by decoded name, then by the bytes. Merges wrongly: `a=1&a=2` and `a=2&a=1`
+    /// where the last one wins. Not merged: `?a=1;b=2` and `?b=2;a=1`.
     pub(super) fn sort_full(&mut self, query: &[u8], out: &mut Vec<u8>) {
         self.read(query);
         let text = |span: &Span| &query[span.start..span.end];
@@ -211,7 +227,8 @@ impl Order {
         self.write(query, out);
     }
 
-    /// `query-order=dedupe`: `a=1&b=2&a=1` is `a=1&b=2`. Merges wrongly: a list with a value twice.
+    /// `query-order=dedupe`: `a=1&b=2&a=1` is `a=1&b=2`. Merges wrongly: `?item=1&item=1`, two of one
+    /// article, and `?item=1`. Not merged: `?a=1&a=2` and `?a=1`.
     pub(super) fn dedupe(&mut self, query: &[u8], out: &mut Vec<u8>) {
         self.read(query);
         let spans = &mut self.spans;

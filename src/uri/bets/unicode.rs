@@ -15,7 +15,7 @@ pub(super) enum Case {
 
 /// `unicode=nfc`: `e%CC%81` is `%C3%A9` (UAX #15). Only unreserved characters and escapes from `%80`
 /// on are composed, so that no delimiter comes or goes. Merges wrongly: file names of a system that
-/// tells the two apart.
+/// tells the two apart. Not merged: `%EF%AC%81` (a ligature) and `fi`, `%3D%CC%B8` and `%E2%89%A0`.
 ///
 /// With [`Case::Lower`], `%C3%89` is `%C3%A9`: behind `path-case` `E%CC%81` is `e%CC%81`, and if
 /// that is composed, `%C3%89` must go with it.
