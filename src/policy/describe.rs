@@ -88,10 +88,10 @@ fn write_bets(bets: &Bets, inherited: RuleSet, out: &mut String) -> std::fmt::Re
         let mut values: Vec<String> = Vec::new();
         for rule in bets.rules.iter().filter(|rule| rule.family() == family) {
             match rule {
-                Rule::QueryDropList => values.extend(quoted_names(&bets.query_drop)),
+                Rule::QueryDropList => values.extend(bets.query_drop.iter().map(parameter)),
                 Rule::IndexFileList => values.extend(quoted_names(&bets.index_files)),
                 Rule::QueryDropFile => {
-                    let names: Vec<String> = quoted_names(&bets.query_drop_file).collect();
+                    let names: Vec<String> = bets.query_drop_file.iter().map(parameter).collect();
                     writeln!(out, "# the names of the list files: {}", names.join(", "))?;
                 }
                 _ => values.extend(rule.option().map(|option| format!("\"{option}\""))),
@@ -112,6 +112,20 @@ fn write_list<'a>(
         return Ok(());
     }
     writeln!(out, "{key} = [{}]", texts.join(", "))
+}
+
+/// A parameter name in quotes, with escapes where it has a `%` or is no UTF-8: they are decoded.
+fn parameter(name: Vec<u8>) -> String {
+    let is_utf8 = std::str::from_utf8(&name).is_ok();
+    let mut escaped = Vec::with_capacity(name.len());
+    for byte in name {
+        if byte == b'%' || (byte >= 0x80 && !is_utf8) {
+            escaped.extend_from_slice(format!("%{byte:02X}").as_bytes());
+        } else {
+            escaped.push(byte);
+        }
+    }
+    quoted(&escaped)
 }
 
 fn quoted_names(names: &Names) -> impl Iterator<Item = String> {
@@ -150,8 +164,9 @@ mod tests {
             [bets]
             trailing-slash = "drop"
             www = ["www-numbered", "www"]
-            query-drop = ["b", { name = "a*", evidence = "1 \"right\"" }]
-            index-file = ["default", "it's.html"]
+            unicode = "nfc"
+            query-drop = ["b", "c%5B%5D", "%2541", "%E9", { name = "a*", evidence = "1 \"right\"" }]
+            index-file = ["default", "it's.html", "e\u0301.html"]
             query-drop-list = "tracking"
             [[origin]]
             host = "shop.example:8443"

@@ -6,7 +6,7 @@ use std::path::Path;
 use toml_edit::{Item, TableLike, Value};
 
 use super::mistake::{Mistake, Read, did_you_mean};
-use super::{list, span_of};
+use super::{list, names, span_of};
 use crate::policy::plan::{Bets, Names};
 use crate::policy::rule::{Rule, RuleSet, Tier};
 use crate::policy::{Evidence, ListFile, Sources};
@@ -116,7 +116,7 @@ impl Said {
                 "a parameter without a name; expected one as in \"sid\", or a prefix as in \"utm_*\"",
             ));
         }
-        self.query_drop.push(name.as_bytes().to_vec());
+        self.query_drop.push(names::decoded(name.as_bytes()));
         self.rules.insert(Rule::QueryDropList);
         if let Some(evidence) = evidence {
             self.evidence.push((name.to_owned(), evidence.to_owned()));

@@ -1,4 +1,5 @@
-//! List files: one name a line, `#` starts a comment line; a name that ends in `*` is a prefix.
+//! List files: one name a line, `#` starts a comment line; a name that ends in `*` is a prefix, an
+//! escape is the byte that it stands for.
 
 use std::ops::Range;
 use std::path::Path;
@@ -22,7 +23,7 @@ pub(super) fn read(
         .split(|&byte| byte == b'\n')
         .map(<[u8]>::trim_ascii)
         .filter(|line| !line.is_empty() && !line.starts_with(b"#"))
-        .map(<[u8]>::to_vec)
+        .map(super::names::decoded)
         .collect();
     let list = ListFile {
         name: name.to_owned(),

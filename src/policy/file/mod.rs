@@ -4,6 +4,7 @@ mod bets;
 mod host;
 mod list;
 mod mistake;
+mod names;
 mod origin;
 #[cfg(test)]
 mod tests;
@@ -82,6 +83,7 @@ pub(super) fn parse(bytes: &[u8], folder: &Path) -> Read<Loaded> {
         sources = said.into_sources("");
     }
     plan.origins = origin::read_all(root, &plan.bets, folder, &mut sources)?;
+    names::complete(&mut plan.bets);
     plan.scope = root.get("scope").map(read_scope).transpose()?;
     Ok(Loaded {
         name,

@@ -7,7 +7,7 @@ use toml_edit::{Item, TableLike};
 
 use super::bets::Said;
 use super::mistake::{Mistake, Read, start};
-use super::{host, span_of, string};
+use super::{host, names, span_of, string};
 use crate::policy::Sources;
 use crate::policy::origins::{Authority, Origin, Origins};
 use crate::policy::plan::Bets;
@@ -60,6 +60,7 @@ pub(super) fn read_all(
                     entries[index].said.apply(&mut bets);
                 }
             }
+            names::complete(&mut bets);
             Origin {
                 authority: entry.authority.clone(),
                 path: entry.path.clone(),

@@ -347,6 +347,18 @@ fn a_list_file_is_part_of_the_id() {
 }
 
 #[test]
+fn parameter_names_are_those_behind_escapes() {
+    let policy = load(&with(
+        "[bets]\nunicode = \"nfc\"\nquery-drop = [\"a%5B%5D\", \"%2541\", \"e\\u0301\", \"50%\"]",
+    ));
+    let names = &policy.plan().bets.query_drop;
+    for name in ["a[]", "%41", "e\u{301}", "\u{e9}", "50%"] {
+        assert!(names.contains(name.as_bytes()), "{name}");
+    }
+    assert!(!names.contains(b"A") && !names.contains(b"a%5B%5D"));
+}
+
+#[test]
 fn evidence_and_names_decide_nothing() {
     let id = |name: &str, evidence: &str| {
         let text = format!(
