@@ -6,6 +6,7 @@
 use std::cell::RefCell;
 use std::fs;
 
+use crawl_dedupe::policy::origins::{Authority, Origin, Origins};
 use crawl_dedupe::policy::plan::{Base, Bets, Plan};
 use crawl_dedupe::policy::{Rule, RuleSet};
 use crawl_dedupe::uri::{Kind, Normalizer};
@@ -337,6 +338,33 @@ fn scope_decides_no_key() {
         }
         Ok(())
     });
+}
+
+#[test]
+fn entries_that_undo_each_other_settle_on_one_text() {
+    let entry = |path: &str, rule| Origin {
+        authority: Authority {
+            host: b"a.example".to_vec(),
+            port: None,
+        },
+        path: path.as_bytes().to_vec(),
+        bets: Bets {
+            rules: RuleSet::of(&[rule]),
+            ..Bets::default()
+        },
+    };
+    let plan = Plan {
+        origins: Origins::new(vec![
+            entry("/[", Rule::EscapesEncodeGrey),
+            entry("/%5B", Rule::EscapesDecodeReserved),
+        ]),
+        ..Plan::new(Base::Browser)
+    };
+    for url in ["http://a.example/[/x", "http://a.example/%5b/x"] {
+        assert_eq!(normalize(&plan, url.as_bytes()), b"http://a.example/%5B/x");
+        is_idempotent(&plan, url.as_bytes()).expect("it is idempotent");
+        agrees_with_the_twin(&plan, url.as_bytes()).expect("the twin agrees");
+    }
 }
 
 /// Cases that broke a law once.
