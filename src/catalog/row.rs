@@ -1,7 +1,9 @@
 //! The fixed-width part of a capture: all that grouping needs without its text.
 
 use super::{Keys, Target};
-use crate::capture::{Capture, Completeness, DigestStatus, FileId, Payload, RecordType, Timestamp};
+use crate::capture::{
+    Algorithm, Capture, Completeness, DigestStatus, FileId, Payload, RecordType, Timestamp,
+};
 use crate::digest;
 use crate::key::{ComparisonKey, Kind};
 
@@ -68,6 +70,8 @@ impl RowFlags {
     pub const TEXT: Self = Self(1 << 18);
     /// It has a content coding that could not be undone.
     pub const UNDECODABLE: Self = Self(1 << 19);
+    /// Its payload digest is SHA-1, as nearly all are: this is known without the spool.
+    pub const SHA1: Self = Self(1 << 20);
 
     /// Whether all of `other` are set.
     #[must_use]
@@ -166,7 +170,13 @@ impl Row {
                     payload.declared.is_some() && payload.declared != payload.digest,
                 )
                 .with(RowFlags::DECODED, payload.decoded.is_some())
-                .with(RowFlags::TEXT, payload.text.is_some()),
+                .with(RowFlags::TEXT, payload.text.is_some())
+                .with(
+                    RowFlags::SHA1,
+                    payload
+                        .digest
+                        .is_some_and(|digest| digest.algorithm == Algorithm::Sha1),
+                ),
             record_type: capture.record_type,
             kind: keys.kind,
             completeness: payload.completeness,

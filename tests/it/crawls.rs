@@ -260,7 +260,12 @@ impl World {
         };
         given.payload = format!("p{page}");
         match random.below(24) {
-            0 => given.status = *random.pick(&[206, 404, 304, 500]),
+            0 => {
+                given.status = *random.pick(&[206, 404, 304, 500]);
+                if given.status == 206 {
+                    given.completeness = Completeness::Partial;
+                }
+            }
             1 => given.payload = "empty".to_owned(),
             2..5 => {
                 given.payload = format!("z{page}");
@@ -326,7 +331,11 @@ fn as_line(given: &mut Given, random: &mut Random) {
     given.id = String::new();
     given.decoded = String::new();
     given.language = "";
-    given.completeness = Completeness::Complete;
+    given.completeness = if !is_revisit && given.status == 206 {
+        Completeness::Partial
+    } else {
+        Completeness::Complete
+    };
     given.record_type = if is_revisit {
         RecordType::Revisit
     } else {

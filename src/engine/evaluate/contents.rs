@@ -90,11 +90,12 @@ impl<'a> Contents<'a> {
 
     /// The algorithm of an identity: of the row's own digest that has it; one of another row was computed.
     fn algorithm(&self, row: RowId, identity: u128) -> Algorithm {
-        let payload = self
-            .basis
-            .catalog
-            .capture(self.basis.ends.content(row))
-            .payload;
+        let holder = self.basis.ends.content(row);
+        let held = self.basis.catalog.row(holder);
+        if held.payload == identity && held.flags.contains(RowFlags::SHA1) {
+            return Algorithm::Sha1;
+        }
+        let payload = self.basis.catalog.capture(holder).payload;
         [payload.decoded, payload.digest, payload.declared]
             .into_iter()
             .flatten()

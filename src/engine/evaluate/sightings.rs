@@ -113,10 +113,10 @@ impl Seen {
             earliest,
             keepers,
             domains,
-            has_redirects: basis
-                .catalog
-                .ids()
-                .any(|row| !basis.catalog.redirect_to(row).is_empty()),
+            has_redirects: basis.catalog.ids().any(|row| {
+                basis.catalog.row(row).flags.contains(RowFlags::LEADS)
+                    && !basis.catalog.redirect_to(row).is_empty()
+            }),
         }
     }
 }
