@@ -73,6 +73,10 @@ struct Flags {
     #[arg(long, value_name = "RULE=RIGHT,WRONG[,UNVERIFIABLE]", value_parser = plant)]
     plant: Vec<Plant>,
 
+    /// The same, with all pairs on one host
+    #[arg(long, value_name = "HOST:RULE=RIGHT,WRONG[,UNVERIFIABLE]", value_parser = host_plant)]
+    plant_host: Vec<Plant>,
+
     /// Plant pairs on --domains domains that are of two pages with probability P
     #[arg(long, value_name = "RULE=P", value_parser = rate)]
     plant_rate: Vec<Rate>,
@@ -139,7 +143,7 @@ fn run(flags: Flags) -> io::Result<()> {
         median: flags.median,
         boilerplate: flags.boilerplate.map(usize::from),
         unstable: flags.unstable.into(),
-        plants: flags.plant,
+        plants: [flags.plant, flags.plant_host].concat(),
         rates: flags.plant_rate,
         domains: flags.domains,
         opening: if flags.tour {
@@ -205,6 +209,7 @@ fn plant(text: &str) -> Result<Plant, String> {
         .collect::<Result<_, _>>()?;
     match counts.as_slice() {
         [right, wrong] | [right, wrong, _] => Ok(Plant {
+            host: None,
             rule,
             right: *right,
             wrong: *wrong,
@@ -212,6 +217,14 @@ fn plant(text: &str) -> Result<Plant, String> {
         }),
         _ => Err("two or three numbers".to_owned()),
     }
+}
+
+fn host_plant(text: &str) -> Result<Plant, String> {
+    let (host, rest) = text.split_once(':').ok_or("no host in front of a :")?;
+    Ok(Plant {
+        host: Some(host.to_owned()),
+        ..plant(rest)?
+    })
 }
 
 fn rate(text: &str) -> Result<Rate, String> {

@@ -1,11 +1,13 @@
-//! Pairs of URLs that exactly one rule of the catalogue makes one, each pair on a domain of its own.
+//! Pairs of URLs that exactly one rule of the catalogue makes one, each pair on a domain of its own, or all on one host.
 
 use super::capture::{Capture, Role};
 use super::stage::Stage;
 
-/// `--plant RULE=RIGHT,WRONG,UNVERIFIABLE`.
+/// `--plant RULE=RIGHT,WRONG,UNVERIFIABLE`, and `--plant-host HOST:RULE=…`.
 #[derive(Clone, Debug)]
 pub(crate) struct Plant {
+    /// Where all of them stand; else each stands on a domain of its own.
+    pub(crate) host: Option<String>,
     pub(crate) rule: String,
     pub(crate) right: u64,
     pub(crate) wrong: u64,

@@ -118,10 +118,15 @@ fn plantings<'o>(options: &'o Options, random: &mut Random) -> VecDeque<Planting
         ];
         for (n, kinds) in verdicts {
             for index in 0..n {
+                let n_before = plantings.len();
+                let (domain, index_there) = match &plant.host {
+                    Some(host) => (host.clone(), n_before),
+                    None => (format!("plant{rule_index}-{n_before}.example"), 0),
+                };
                 plantings.push(Planting {
                     rule: &plant.rule,
-                    domain: format!("plant{rule_index}-{}.example", plantings.len()),
-                    index: 0,
+                    domain,
+                    index: index_there,
                     verdict: kinds[usize::from(index % 2 == 1)],
                 });
             }

@@ -12,7 +12,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::engine::Outcome;
 use crate::{Error, Result, report};
@@ -65,7 +65,11 @@ enum Command {
 /// Runs the command line of this process.
 #[must_use]
 pub fn main() -> ExitCode {
-    let cli = match Cli::try_parse_from(std::env::args_os().collect::<Vec<OsString>>()) {
+    let args: Vec<OsString> = std::env::args_os().collect();
+    // Verdicts are read without an archive.
+    let command = Cli::command().mut_subcommand("evaluate", evaluate::admit_verdicts);
+    let matches = command.try_get_matches_from(args);
+    let cli = match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
         Err(usage) => return print_usage(&usage),
     };

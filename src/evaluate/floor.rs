@@ -43,12 +43,17 @@ pub struct Chance {
 impl Chance {
     /// Of `domains`, where `merged` has all classes of the run.
     #[must_use]
-    pub(super) fn of(table: &Table, domains: &[u32], merged: &[&Classes]) -> Self {
+    pub(super) fn of(
+        table: &Table,
+        domains: &[u32],
+        merged: &[&Classes],
+        is_keyed: impl Fn(UrlId) -> bool,
+    ) -> Self {
         let memberships = Memberships::of(merged);
         let wanted: HashSet<u32> = domains.iter().copied().collect();
         let mut urls: Vec<UrlId> = table
             .ids()
-            .filter(|url| wanted.contains(&table.url(*url).domain))
+            .filter(|url| wanted.contains(&table.url(*url).domain) && is_keyed(*url))
             .collect();
         urls.sort_unstable_by_key(|url| (table.url(*url).domain, table.url(*url).key));
         let by_domain: Vec<&[UrlId]> = urls

@@ -22,6 +22,11 @@ impl Skeleton {
         Self(hash.and_then(NonZeroU64::new))
     }
 
+    /// The hash.
+    pub(super) fn hash(self) -> Option<NonZeroU64> {
+        self.0
+    }
+
     /// By the lowest bit of the hash.
     #[must_use]
     pub fn half(self) -> Option<Half> {

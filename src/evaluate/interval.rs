@@ -198,7 +198,7 @@ pub(super) fn page_loss(groups: &[GroupLoss]) -> Option<(f64, f64)> {
 }
 
 /// The output function of the generator of Steele, Lea and Flood for one state.
-fn splitmix64(state: u64) -> u64 {
+pub(super) fn splitmix64(state: u64) -> u64 {
     let mut z = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

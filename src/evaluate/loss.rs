@@ -35,6 +35,8 @@ pub struct Loss {
     pub expected: f64,
     /// `first` by group of domains.
     by_group: Vec<u64>,
+    /// The keeper of the class where each was shown first, and -1 for one that does not count.
+    pub(super) homes: Vec<(UrlId, i128)>,
 }
 
 impl Contents {
@@ -107,6 +109,16 @@ impl Contents {
     /// What a rule with these classes loses.
     #[must_use]
     pub fn loss(&self, table: &Table, classes: &Classes) -> Loss {
+        self.loss_among(table, classes, |_| true)
+    }
+
+    /// As if only the URLs that `is_known` admits showed anything.
+    pub(super) fn loss_among(
+        &self,
+        table: &Table,
+        classes: &Classes,
+        is_known: impl Fn(UrlId) -> bool,
+    ) -> Loss {
         let class_of = classes.class_of_url();
         let members: Vec<&[UrlId]> = classes.iter().map(|(_, members)| members).collect();
         let mut loss = Loss {
@@ -116,7 +128,8 @@ impl Contents {
         let mut homes: HashMap<Token, u32> = HashMap::new();
         let mut n_home = vec![0_u64; members.len()];
         for token in self.touched(table, classes) {
-            let carriers = self.carriers(token);
+            let carriers = self.carriers(token).iter();
+            let carriers: Vec<UrlId> = carriers.copied().filter(|url| is_known(*url)).collect();
             let of_classes: Option<Vec<u32>> = carriers
                 .iter()
                 .map(|url| class_of.get(url).copied())
@@ -131,6 +144,7 @@ impl Contents {
             let is_keeper = |(url, class): (&UrlId, &u32)| members[*class as usize][0] == *url;
             if !carriers.iter().zip(&of_classes).any(is_keeper) {
                 loss.first += 1;
+                loss.homes.push((members[home as usize][0], 1));
                 loss.by_group[self.group(table, carriers[0])] += 1;
             }
             of_classes.sort_unstable();
@@ -185,6 +199,12 @@ impl Loss {
             best: self.best.saturating_sub(part.worst),
             worst: self.worst.saturating_sub(part.best),
             expected: self.expected - part.expected,
+            homes: self
+                .homes
+                .iter()
+                .copied()
+                .chain(part.homes.iter().map(|(home, n)| (*home, -n)))
+                .collect(),
             by_group: self
                 .by_group
                 .iter()

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use hashbrown::HashMap;
+
 use super::classes::Classes;
 use super::halves::Half;
 use super::interval::Cluster;
@@ -9,7 +11,7 @@ use super::noise::{distance, nearest};
 use super::pair::Verdict;
 use super::run::Run;
 use super::table::{CaptureRow, Digest, Table, UrlId};
-use super::verdict::passes;
+use super::verdict::{Thresholds, passes};
 use crate::key::ComparisonKey;
 
 /// Merges of one domain: that of the keeper.
@@ -33,6 +35,40 @@ pub struct MergeCounts {
     pub decidable_half_b: u64,
     /// Of these, wrong.
     pub wrong_half_b: u64,
+}
+
+impl MergeCounts {
+    fn counts_mut(&mut self) -> [&mut u64; 9] {
+        [
+            &mut self.merged,
+            &mut self.right,
+            &mut self.wrong,
+            &mut self.wrong_stable,
+            &mut self.unverifiable,
+            &mut self.decidable,
+            &mut self.right_decidable,
+            &mut self.decidable_half_b,
+            &mut self.wrong_half_b,
+        ]
+    }
+}
+
+/// Classes of another policy, whose merges do not count.
+pub(super) struct Excepted(HashMap<UrlId, u32>);
+
+impl Excepted {
+    pub(super) fn of(except: Option<&Classes>) -> Self {
+        Self(except.map(Classes::class_of_url).unwrap_or_default())
+    }
+
+    /// The members of a class that the other policy does not merge with its keeper.
+    pub(super) fn others(&self, members: &[UrlId]) -> impl Iterator<Item = UrlId> {
+        let of_keeper = self.0.get(&members[0]);
+        members[1..]
+            .iter()
+            .copied()
+            .filter(move |url| of_keeper.is_none() || self.0.get(url) != of_keeper)
+    }
 }
 
 /// All merges of a rule.
@@ -71,19 +107,11 @@ impl Merges {
     /// The merges of `classes`; those that `except` makes too do not count.
     #[must_use]
     pub fn of(table: &Table, classes: &Classes, except: Option<&Classes>) -> Self {
-        let excepted = except.map(Classes::class_of_url).unwrap_or_default();
-        let is_excepted = |url, keeper| {
-            excepted
-                .get(&url)
-                .is_some_and(|class| excepted.get(&keeper) == Some(class))
-        };
+        let excepted = Excepted::of(except);
         let mut merges = Self::default();
         for (key, members) in classes.iter() {
             let keeper = members[0];
-            let urls = members[1..]
-                .iter()
-                .copied()
-                .filter(|url| !is_excepted(*url, keeper));
+            let urls = excepted.others(members);
             let worst = urls.map(|url| merges.add(table, key, (url, keeper))).max();
             match worst {
                 Some(Verdict::Right) => merges.classes_right += 1,
@@ -93,6 +121,38 @@ impl Merges {
             }
         }
         merges
+    }
+
+    /// The merges of each class by itself, with its keeper.
+    pub(super) fn each(
+        table: &Table,
+        classes: &Classes,
+        except: Option<&Classes>,
+        mut take: impl FnMut(UrlId, MergeCounts),
+    ) {
+        let excepted = Excepted::of(except);
+        for (key, members) in classes.iter() {
+            let mut merges = Self::default();
+            for url in excepted.others(members) {
+                merges.add(table, key, (url, members[0]));
+            }
+            if !merges.by_domain.is_empty() {
+                take(members[0], merges.total());
+            }
+        }
+    }
+
+    /// All its counts.
+    pub(super) fn counts_mut(&mut self) -> impl Iterator<Item = &mut u64> {
+        let classes = [
+            &mut self.classes_right,
+            &mut self.classes_wrong,
+            &mut self.classes_unverifiable,
+        ];
+        let domains = self.by_domain.values_mut();
+        classes
+            .into_iter()
+            .chain(domains.flat_map(MergeCounts::counts_mut))
     }
 
     /// Number of classes with a merge.
@@ -138,10 +198,10 @@ impl Merges {
     }
 
     /// Domains where the rule alone has the evidence it needs.
-    pub fn passing_domains(&self) -> impl Iterator<Item = u32> {
+    pub fn passing_domains(&self, thresholds: &Thresholds) -> impl Iterator<Item = u32> {
         self.by_domain
             .iter()
-            .filter(|(_, counts)| passes(counts))
+            .filter(|(_, counts)| passes(counts, thresholds))
             .map(|(domain, _)| *domain)
     }
 
@@ -192,7 +252,7 @@ impl Merges {
 }
 
 /// Sightings of `a` and of `b`, nearest in time of those in runs that can be compared and meet.
-fn differing_captures(table: &Table, a: UrlId, b: UrlId) -> Option<(u32, u32)> {
+pub(super) fn differing_captures(table: &Table, a: UrlId, b: UrlId) -> Option<(u32, u32)> {
     let of = |url, run: &Run| -> Vec<CaptureRow> {
         table
             .captures(url)

@@ -3,6 +3,7 @@
 //! Works on plain rows: URLs in the order of keepers, what was seen of them and when, and the keys
 //! that rules give them. Must never parse, see text, or decide roles.
 
+mod audit;
 mod boilerplate;
 mod classes;
 mod count;
@@ -11,6 +12,7 @@ mod explain;
 mod floor;
 mod halves;
 mod interval;
+mod learn;
 mod limits;
 mod loss;
 mod merge;
@@ -20,17 +22,20 @@ mod pair;
 mod rows;
 mod run;
 mod same;
+mod sample;
 mod sweep;
 mod table;
 mod trials;
 mod verdict;
 
+pub use audit::{Drawn, draw};
 pub use classes::{Classes, Fired, by_key};
 pub use count::PairCounts;
 pub use explain::{Explanation, Interaction, Interactions};
 pub use floor::{Chance, Floor};
 pub use halves::{Half, Skeleton};
 pub use interval::{Cluster, DOMAIN_GROUPS, Precision};
+pub use learn::{Candidate, Chosen, Entry, Evidence, Fate, Lesson, held_out, learn};
 pub use limits::Limits;
 pub use loss::{Contents, Loss};
 pub use merge::{MergeCounts, Merges, WrongMerge};
@@ -38,10 +43,12 @@ pub use noise::{N_BINS, Noise, Share};
 pub use outcome::Outcome;
 pub use pair::Verdict;
 pub use run::{Instant, Window};
+pub use sample::{Estimate, Sample, Sampled};
 pub use table::{Content, Lanes, Sighting, Table, Url, UrlId};
-pub use verdict::{Advice, DOMAINS_MIN, HOST_MERGES_MIN, Lack, Thresholds};
+pub use verdict::{Advice, DOMAINS_MIN, Lack, Thresholds};
 
 use rayon::prelude::*;
+use sample::Spread;
 
 /// A rule, a policy, or one held against another.
 #[derive(Clone, Debug, Default)]
@@ -59,6 +66,8 @@ pub struct Question {
 /// What the answers depend on besides the table.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
+    /// Which URLs were keyed; `None`: all.
+    pub sample: Option<Sample>,
     /// For the advice.
     pub thresholds: Thresholds,
     /// Where counting changes its method.
@@ -104,7 +113,7 @@ pub fn evaluate(table: &Table, questions: &[Question], settings: &Settings) -> E
             (weights, part)
         })
         .collect();
-    let chance = chance(table, questions, &weighed);
+    let chance = chance(table, questions, &weighed, settings.sample);
     let outcomes = questions
         .par_iter()
         .zip(&weighed)
@@ -125,6 +134,7 @@ fn chance(
     table: &Table,
     questions: &[Question],
     weighed: &[(floor::Weights, Option<Classes>)],
+    sample: Option<Sample>,
 ) -> Chance {
     let mut domains: Vec<u32> = weighed
         .iter()
@@ -138,7 +148,9 @@ fn chance(
         .flat_map(|question| [Some(&question.classes), question.except.as_ref()])
         .flatten()
         .collect();
-    Chance::of(table, &domains, &merged)
+    // Of the others it is not known whether they are merged.
+    let is_keyed = |url: UrlId| sample.is_none_or(|it| it.holds(table.url(url).skeleton));
+    Chance::of(table, &domains, &merged, is_keyed)
 }
 
 /// What all questions share.
@@ -164,7 +176,7 @@ impl Shared {
         }
         let merges = Merges::of(table, &question.classes, question.except.as_ref());
         let precision = Precision::of(&merges.clusters());
-        Outcome {
+        let mut outcome = Outcome {
             urls_fired: question.urls_fired,
             urls_split: question.urls_split,
             n_urls: table.urls.len() as u64,
@@ -186,7 +198,40 @@ impl Shared {
             precision,
             floor,
             merges,
+            sampled: None,
+        };
+        if let Some(sample) = settings.sample {
+            self.blow_up(table, question, (part, sample), &mut outcome);
+            let right = sample.whole_pairs(right_of_all);
+            outcome.pairs_missed = self.same.pairs.saturating_sub(right);
         }
+        outcome
+    }
+
+    /// Of a sample: what its counts say of the whole.
+    fn blow_up(
+        &self,
+        table: &Table,
+        question: &Question,
+        (part, sample): (Option<&Classes>, Sample),
+        outcome: &mut Outcome,
+    ) {
+        let is_keyed = |url: UrlId| sample.holds(table.url(url).skeleton);
+        let among = |classes| self.contents.loss_among(table, classes, is_keyed);
+        let mut at_most = among(&question.classes);
+        if let Some(part) = part {
+            at_most = at_most.beyond(&among(part));
+        }
+        let limits = Limits::default();
+        let parts = (question.except.as_ref(), part);
+        let spread = Spread::of(table, &question.classes, parts, &limits);
+        let lost = [&*outcome.loss.homes, &*at_most.homes];
+        let sampled = spread.sampled(table, sample, self.same.pairs, lost);
+        outcome.loss.best = sample.whole(outcome.loss.best);
+        outcome.loss.worst = sample.whole(at_most.worst);
+        outcome.loss.expected = f64::NAN;
+        outcome.loss_interval = Some(sampled.page_loss);
+        outcome.blow_up(sampled);
     }
 }
 

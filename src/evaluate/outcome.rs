@@ -1,9 +1,12 @@
 //! All figures of one rule or policy.
 
+use std::borrow::Cow;
+
 use super::floor::Floor;
 use super::interval::{Precision, binomial_tail, discoveries};
 use super::loss::Loss;
 use super::merge::{MergeCounts, Merges};
+use super::sample::Sampled;
 use super::verdict::{Advice, DOMAINS_MIN, Lack, Thresholds};
 
 /// False discovery rate of flagged hosts.
@@ -50,9 +53,22 @@ pub struct Outcome {
     pub floor: Floor,
     /// What to do.
     pub advice: Advice,
+    /// Where only a sample was keyed: how sure the counts are, which are those of the sample over its share.
+    pub sampled: Option<Sampled>,
 }
 
 impl Outcome {
+    /// What a count was before that of a sample was made one of the whole.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a count times a share is a count"
+    )]
+    fn seen(&self, count: u64) -> u64 {
+        let share = self.sampled.map_or(1.0, |sampled| sampled.sample.share);
+        (count as f64 * share).round() as u64
+    }
+
     /// Pairs of which nothing is known.
     #[must_use]
     pub fn pairs_unverifiable(&self) -> u128 {
@@ -76,13 +92,14 @@ impl Outcome {
     /// Contents lost for each URL saved.
     #[must_use]
     pub fn loss_per_url_saved(&self) -> Option<f64> {
-        ratio(self.loss.first, self.merges.total().merged)
+        let merged = self.merges.total().merged;
+        ratio(self.loss.first, merged).filter(|_| self.sampled.is_none())
     }
 
-    /// Contents lost of all contents.
+    /// Contents lost of all contents; of a sample only bounds are known.
     #[must_use]
     pub fn loss_rate(&self) -> Option<f64> {
-        ratio(self.loss.first, self.contents)
+        ratio(self.loss.first, self.contents).filter(|_| self.sampled.is_none())
     }
 
     /// Precision if all that is unverifiable is wrong, and if all of it is right.
@@ -105,7 +122,20 @@ impl Outcome {
     /// What stands against adopting it.
     #[must_use]
     pub fn lacks(&self, thresholds: &Thresholds) -> Vec<Lack> {
-        Lack::of(&self.merges, &self.precision, thresholds)
+        Lack::of(&self.evidence(), &self.precision, thresholds)
+    }
+
+    /// The merges that were looked at: those of a sample as they were counted in it.
+    #[must_use]
+    pub fn evidence(&self) -> Cow<'_, Merges> {
+        if self.sampled.is_none() {
+            return Cow::Borrowed(&self.merges);
+        }
+        let mut merges = self.merges.clone();
+        merges
+            .counts_mut()
+            .for_each(|count| *count = self.seen(*count));
+        Cow::Owned(merges)
     }
 
     /// The domains with their counts, and whether the rule is worse there than is allowed.
@@ -115,7 +145,10 @@ impl Outcome {
             .merges
             .by_domain
             .values()
-            .map(|counts| binomial_tail(counts.wrong, counts.decidable, 1.0 - precision_min))
+            .map(|counts| {
+                let [wrong, decidable] = [counts.wrong, counts.decidable].map(|n| self.seen(n));
+                binomial_tail(wrong, decidable, 1.0 - precision_min)
+            })
             .collect();
         self.merges
             .by_domain

@@ -220,6 +220,14 @@ impl Table {
             .count()
     }
 
+    /// URLs that are in no half and no sample.
+    #[must_use]
+    pub fn n_without_skeleton(&self) -> usize {
+        let urls = self.urls.iter();
+        urls.filter(|url| url.skeleton == Skeleton::default())
+            .count()
+    }
+
     /// The digest of a token; `None` for a final URL.
     #[must_use]
     pub fn digest(&self, token: Token) -> Option<&Digest> {

@@ -5,8 +5,6 @@ use super::merge::{MergeCounts, Merges};
 
 /// Domains that an interval needs to be believed.
 pub const DOMAINS_MIN: usize = 30;
-/// Decidable merges of a host in half B that a rule for this host alone needs.
-pub const HOST_MERGES_MIN: u64 = 300;
 
 /// What `--min-precision` and `--min-pairs` ask for.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -15,6 +13,8 @@ pub struct Thresholds {
     pub precision_min: f64,
     /// Decidable merges that this is known from.
     pub decidable_min: u64,
+    /// Decidable merges of one host in half B that a rule for this host alone needs.
+    pub host_decidable_min: u64,
 }
 
 impl Default for Thresholds {
@@ -22,6 +22,7 @@ impl Default for Thresholds {
         Self {
             precision_min: 0.999,
             decidable_min: 4000,
+            host_decidable_min: 300,
         }
     }
 }
@@ -61,7 +62,7 @@ impl Advice {
             && merges.total().wrong_stable > 0
         {
             Self::Reject
-        } else if merges.by_domain.values().any(passes) {
+        } else if merges.passing_domains(thresholds).next().is_some() {
             Self::AdoptPerHost
         } else {
             Self::NotEnoughEvidence
@@ -109,6 +110,6 @@ impl Lack {
 
 /// Whether a rule for this host alone has the evidence it needs.
 #[must_use]
-pub(super) fn passes(host: &MergeCounts) -> bool {
-    host.decidable_half_b >= HOST_MERGES_MIN && host.wrong_half_b == 0
+pub(super) fn passes(host: &MergeCounts, thresholds: &Thresholds) -> bool {
+    host.decidable_half_b >= thresholds.host_decidable_min && host.wrong_half_b == 0
 }

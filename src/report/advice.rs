@@ -6,8 +6,11 @@ use indicatif::HumanCount;
 use serde_json::{Value, json};
 
 use super::figures::CountsByName;
+use super::learned::LearnedPolicy;
 use super::people::People;
-use crate::evaluate::{Advice, Interactions, N_BINS, Outcome, Share, Table, Thresholds};
+use crate::evaluate::{
+    Advice, Estimate, Interactions, N_BINS, Outcome, Sampled, Share, Table, Thresholds,
+};
 
 /// Rules that a line names before it counts the others.
 const NAMED_MAX: usize = 4;
@@ -43,6 +46,8 @@ pub struct Evaluated<'a> {
     pub n_domains: usize,
     /// Rules of the policy that only work together.
     pub interactions: Interactions,
+    /// What was learned, where that was asked for.
+    pub learned: Option<LearnedPolicy<'a>>,
 }
 
 impl Evaluated<'_> {
@@ -86,7 +91,9 @@ impl Evaluated<'_> {
                 "needs_both": interaction.needs_both,
                 "either": interaction.either,
             })).collect::<Vec<_>>(),
-            "sampled": Value::Null,
+            "urls_without_skeleton": self.table.n_without_skeleton(),
+            "sampled": self.sampled(),
+            "learned": self.learned.as_ref().map(LearnedPolicy::figures),
             "verdicts": self.rows.iter().map(|(name, outcome)| {
                 ((*name).to_owned(), Value::from(outcome.advice.name()))
             }).collect::<serde_json::Map<_, _>>(),
@@ -97,6 +104,28 @@ impl Evaluated<'_> {
             Value::Object(figures) => figures,
             _ => CountsByName::new(),
         }
+    }
+
+    /// How the sample was drawn, and how sure the counts are that it gives for the whole.
+    fn sampled(&self) -> Option<Value> {
+        let sample = self
+            .rows
+            .iter()
+            .find_map(|(_, outcome)| outcome.sampled)?
+            .sample;
+        let drawn = self.table.ids();
+        let n_drawn = drawn
+            .filter(|url| sample.holds(self.table.url(*url).skeleton))
+            .count();
+        let rows = self.rows.iter().filter_map(|(name, outcome)| {
+            Some(((*name).to_owned(), row_estimates(&outcome.sampled?)))
+        });
+        Some(json!({
+            "share": sample.share,
+            "seed": sample.seed,
+            "urls": n_drawn,
+            "rows": rows.collect::<serde_json::Map<_, _>>(),
+        }))
     }
 
     fn notes(&self) -> Vec<&'static str> {
@@ -112,20 +141,34 @@ impl Evaluated<'_> {
         self.rows[picked].iter()
     }
 
-    fn lines(&self) -> [(&'static str, String); 5] {
-        [
+    fn lines(&self) -> Vec<(&'static str, String)> {
+        let mut lines = vec![
             ("evaluated", self.what_was_evaluated()),
             ("merges", self.merges()),
             ("verdicts", self.verdicts()),
             ("page loss", self.loss()),
             ("evidence", self.evidence()),
-        ]
+        ];
+        lines.extend(
+            self.learned
+                .as_ref()
+                .map(|learned| ("learned", learned.line())),
+        );
+        lines
     }
 
     fn what_was_evaluated(&self) -> String {
         let contents = self.rows.first().map_or(0, |(_, outcome)| outcome.contents);
+        let sample = self.rows.iter().find_map(|(_, outcome)| outcome.sampled);
+        let sample = sample.map_or(String::new(), |sampled| {
+            let share = percent(Some(sampled.sample.share));
+            format!(
+                "; counted in a sample of {share}, seed {}",
+                sampled.sample.seed
+            )
+        });
         format!(
-            "{} URLs of {} domains under {}, with {} contents; captures speak for {} days",
+            "{} URLs of {} domains under {}, with {} contents; captures speak for {} days{sample}",
             n(self.table.urls.len() as u64),
             n(self.n_domains as u64),
             self.base,
@@ -193,13 +236,19 @@ impl Evaluated<'_> {
         let Some((_, (name, outcome))) = most else {
             return "nothing was asked".to_owned();
         };
-        let mut text = format!(
-            "{name}: {} of {} contents ({})",
-            n(outcome.loss.first),
-            n(outcome.contents),
-            percent(outcome.loss_rate()),
-        );
-        if let Some((low, high)) = outcome.loss_interval {
+        let mut text = match (outcome.sampled, outcome.loss_interval) {
+            (Some(_), Some((low, high))) => format!(
+                "{name}: {low:.0} to {high:.0} of {} contents, as far as a sample can tell",
+                n(outcome.contents),
+            ),
+            _ => format!(
+                "{name}: {} of {} contents ({})",
+                n(outcome.loss.first),
+                n(outcome.contents),
+                percent(outcome.loss_rate()),
+            ),
+        };
+        if let (None, Some((low, high))) = (outcome.sampled, outcome.loss_interval) {
             write!(text, ", 95 % interval {low:.0} to {high:.0}").ok();
         }
         if let Some(max) = self.loss_max {
@@ -251,6 +300,23 @@ impl People {
     }
 }
 
+fn row_estimates(sampled: &Sampled) -> Value {
+    let of = |estimate: Estimate| json!({ "estimate": estimate.count, "low": estimate.low, "high": estimate.high });
+    let [merged, right, wrong, unverifiable] = sampled.urls;
+    let [_, pairs_right, pairs_wrong] = sampled.pairs;
+    let (at_least, at_most) = sampled.page_loss;
+    json!({
+        "urls_merged": of(merged),
+        "urls_right": of(right),
+        "urls_wrong": of(wrong),
+        "urls_unverifiable": of(unverifiable),
+        "pairs_right": of(pairs_right),
+        "pairs_wrong": of(pairs_wrong),
+        "pairs_missed": of(sampled.pairs_missed),
+        "page_loss": { "low": at_least, "high": at_most },
+    })
+}
+
 fn noise_bin(bin: &str, share: Share) -> Value {
     json!({ "up_to": bin, "trials": share.trials, "differing": share.hits, "share": share.rate() })
 }
@@ -267,6 +333,7 @@ fn n(count: u64) -> HumanCount {
     HumanCount(count)
 }
 
-fn percent(share: Option<f64>) -> String {
+/// A share, or `none`.
+pub(super) fn percent(share: Option<f64>) -> String {
     share.map_or("none".to_owned(), |share| format!("{:.3} %", share * 100.0))
 }

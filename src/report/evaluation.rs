@@ -163,7 +163,10 @@ fn loss_cells(outcome: &Outcome) -> [Cell<'static>; 10] {
         Cell::Number(outcome.contents),
         Cell::Number(outcome.contents_unstable),
         real(outcome.reduction()),
-        Cell::Number(loss.first),
+        // Of a sample only bounds are known.
+        outcome
+            .sampled
+            .map_or(Cell::Number(loss.first), |_| Cell::Empty),
         real(low),
         real(high),
         Cell::Number(loss.best),
@@ -364,7 +367,8 @@ impl HostTable {
     }
 }
 
-fn real(number: Option<f64>) -> Cell<'static> {
+/// A share or rate, where it is known.
+pub(super) fn real(number: Option<f64>) -> Cell<'static> {
     number.map_or(Cell::Empty, Cell::Real)
 }
 

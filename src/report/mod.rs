@@ -2,12 +2,14 @@
 //! Decides nothing: what a row is comes from `group`, what is listed from `engine`. Must never import `engine` or `cli`.
 
 mod advice;
+mod audit;
 mod csv;
 mod evaluation;
 mod figures;
 mod format;
 mod html;
 mod jsonl;
+mod learned;
 mod memory;
 mod names;
 mod output;
@@ -21,10 +23,12 @@ mod temporary;
 mod text;
 
 pub use advice::Evaluated;
+pub use audit::{AuditRow, AuditTable, Verdicts};
 pub use evaluation::{HostRow, HostTable, RuleRow, RuleTable, WrongPair, WrongSide, WrongTable};
 pub use figures::{Bytes, Canonical, Counts, CountsByName, Digests, Input, Loss, Memory};
 pub use format::Format;
 pub use html::{Page, PageRow, Subject};
+pub use learned::{LearnedHost, LearnedPolicy};
 pub use names::{digest_status_name, evidence_name, role_name, sameness_name};
 pub use output::{Finished, Output, Target, publish, refuse_overwriting};
 pub use people::{Color, People, ProgressMode, Verbosity, print_error};

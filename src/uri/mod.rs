@@ -65,6 +65,29 @@ pub fn registrable_domain(host: &[u8]) -> &[u8] {
     psl::domain(host).map_or(host, |domain| domain.as_bytes())
 }
 
+/// Whether names with more labels in front of `host` are other registrable domains: it is a public suffix.
+#[must_use]
+pub fn is_public_suffix(host: &[u8]) -> bool {
+    let longer = [b"a.", host].concat();
+    registrable_domain(&longer) == longer
+}
+
+/// The names of a key text's parameters, decoded, each once; none where it is signed.
+#[must_use]
+pub fn parameter_names(key_text: &[u8]) -> Vec<Vec<u8>> {
+    let query = Parts::of(key_text).query.unwrap_or_default();
+    if query::is_signed(query) {
+        return Vec::new();
+    }
+    let mut names: Vec<Vec<u8>> = query::params(query)
+        .map(|param| percent::decoded(query::name_value(param).0).collect())
+        .filter(|name: &Vec<u8>| !name.is_empty())
+        .collect();
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
 /// Writes path and query without tracking and session parameters: two URLs of one host are
 /// unrelated if these differ.
 pub fn unrelated_form(key_text: &[u8], out: &mut Vec<u8>) {
@@ -114,6 +137,19 @@ mod tests {
         check(b"[::1]", b"[::1]");
         check(b"localhost", b"localhost");
         check(b"", b"");
+    }
+
+    #[test]
+    fn a_public_suffix_has_other_domains_below_it() {
+        assert!(is_public_suffix(b"co.uk") && is_public_suffix(b"github.io"));
+        assert!(!is_public_suffix(b"example.co.uk") && !is_public_suffix(b"127.0.0.1"));
+    }
+
+    #[test]
+    fn names_of_parameters_are_decoded() {
+        let names = parameter_names(b"http://a/?b=1&%61=2&b&=3&&c");
+        assert_eq!(names, [b"a", b"b", b"c"]);
+        assert!(parameter_names(b"http://a/?b=1&sig=2").is_empty());
     }
 
     #[test]

@@ -36,11 +36,27 @@ pub(crate) fn options(seed: u64, n_captures: u64) -> Options {
 
 pub(crate) fn plant(rule: &str, right: u64, wrong: u64, unverifiable: u64) -> Plant {
     Plant {
+        host: None,
         rule: rule.to_owned(),
         right,
         wrong,
         unverifiable,
     }
+}
+
+/// A CDXJ with pairs of a rule on single hosts: host, rule, right, wrong.
+pub(crate) fn planted_on_hosts(seed: u64, hosts: &[(&str, &str, u64, u64)]) -> Vec<u8> {
+    let on_host = |(host, rule, right, wrong): &(&str, &str, u64, u64)| Plant {
+        host: Some((*host).to_owned()),
+        ..plant(rule, *right, *wrong, 0)
+    };
+    let made = make(&Options {
+        format: Format::Cdxj,
+        storage: Storage::Plain,
+        plants: hosts.iter().map(on_host).collect(),
+        ..options(seed, 400)
+    });
+    made.archive
 }
 
 /// What the generator puts out.

@@ -26,6 +26,7 @@ mod groups;
 mod indexes;
 mod keysets;
 mod laws;
+mod learned;
 mod memory;
 mod mutations;
 mod naive;

@@ -1,21 +1,25 @@
 //! From outcomes to outputs: brings text, digests and places together.
 
+use std::path::Path;
+
 use rayon::prelude::*;
 
+use super::auditing::{self, Audit};
+use super::learning::Learned;
 use super::questions::{Asked, Questions, bets};
 use super::reasons::Reasons;
 use super::sightings::Basis;
 use super::{Evaluation, Measured, Outputs};
 use crate::Result;
-use crate::capture::Digest;
+use crate::capture::{Digest, Timestamp};
 use crate::catalog::RowId;
-use crate::evaluate::{Interactions, Outcome, UrlId, WrongMerge};
+use crate::evaluate::{Interactions, Outcome, UrlId, WrongMerge, held_out};
 use crate::key::Keyer;
 use crate::policy::plan::{Base, Plan};
 use crate::policy::{Policy, RuleSet};
 use crate::report::{
-    Evaluated, Finished, HostRow, HostTable, Output, RuleRow, RuleTable, Summary, WrongPair,
-    WrongSide, WrongTable,
+    AuditTable, Evaluated, Finished, HostRow, HostTable, LearnedHost, LearnedPolicy, Output,
+    RuleRow, RuleTable, Summary, WrongPair, WrongSide, WrongTable,
 };
 
 /// Classes whose merges one thread explains at a time.
@@ -30,6 +34,8 @@ pub(super) struct Listing<'a> {
     pub(super) questions: &'a Questions,
     pub(super) measured: &'a Measured,
     pub(super) precision_min: f64,
+    pub(super) learned: Option<&'a [Learned]>,
+    pub(super) date: Timestamp,
 }
 
 /// The tables that were asked for; created before anything is read.
@@ -39,6 +45,8 @@ pub(super) struct Tables {
     pairs: Option<WrongTable>,
     hosts: Option<HostTable>,
     html: Option<Output>,
+    policy: Option<Output>,
+    audit: Option<(Audit, AuditTable)>,
 }
 
 impl Tables {
@@ -48,6 +56,11 @@ impl Tables {
             pairs: outputs.pairs.as_ref().map(WrongTable::create).transpose()?,
             hosts: outputs.hosts.as_ref().map(HostTable::create).transpose()?,
             html: outputs.html.as_ref().map(Output::create).transpose()?,
+            policy: outputs.policy.as_ref().map(Output::create).transpose()?,
+            audit: match &outputs.audit {
+                Some((audit, target)) => Some((*audit, AuditTable::create(target)?)),
+                None => None,
+            },
         })
     }
 
@@ -74,6 +87,14 @@ impl Tables {
         if let Some(mut output) = self.html {
             let n_rows = listing.page(evaluated, summary).write(&mut output)?;
             finished.push((output.finish()?, n_rows));
+        }
+        if let Some((audit, mut table)) = self.audit {
+            auditing::write(listing, audit, &mut table)?;
+            finished.push(table.finish()?);
+        }
+        if let (Some(output), Some(learned)) = (self.policy, listing.learned_policy()) {
+            Policy::parse(learned.text().as_bytes(), Path::new("learned"))?;
+            finished.push(learned.write(output)?);
         }
         for (output, rows) in &finished {
             summary.add_output(output, *rows);
@@ -172,8 +193,8 @@ impl<'a> Listing<'a> {
                     shortest_rules,
                     key_text: keyer.key(keyed_form).text.to_vec(),
                     sides: [
-                        self.side(form.clone(), merge.captures.0),
-                        self.side(keeper, merge.captures.1),
+                        self.side_at(form.clone(), merge.captures.0),
+                        self.side_at(keeper, merge.captures.1),
                     ],
                     is_stable: merge.is_stable,
                     is_near: self.measured.has_texts.then_some(merge.is_near),
@@ -182,9 +203,12 @@ impl<'a> Listing<'a> {
             .collect()
     }
 
-    fn side(&self, url: Vec<u8>, sighting: u32) -> WrongSide {
+    fn side_at(&self, url: Vec<u8>, sighting: u32) -> WrongSide {
+        self.side(url, self.measured.seen.rows[sighting as usize])
+    }
+
+    pub(super) fn side(&self, url: Vec<u8>, row: RowId) -> WrongSide {
         let catalog = self.basis.catalog;
-        let row = self.measured.seen.rows[sighting as usize];
         let capture = catalog.capture(row);
         let file_name = if capture.stated_file.is_empty() {
             catalog.file_name(capture.locator.file)
@@ -226,6 +250,26 @@ impl<'a> Listing<'a> {
         &self.measured.seen.domains[domain as usize]
     }
 
+    fn learned_policy(&self) -> Option<LearnedPolicy<'a>> {
+        let learned = self.learned?;
+        let base = &self.questions.base;
+        Some(LearnedPolicy {
+            date: self.date,
+            base: base.id().label(),
+            fragment: base.plan().fragment,
+            hosts: learned
+                .iter()
+                .map(|learned| LearnedHost {
+                    host: &learned.host,
+                    names: &learned.names,
+                    lesson: &learned.lesson,
+                })
+                .collect(),
+            held_out: held_out(learned.iter().map(|learned| &learned.lesson)),
+            n_urls: self.measured.table.urls.len() as u64,
+        })
+    }
+
     /// What people and the summary are told.
     pub(super) fn evaluated(&self, job: &Evaluation) -> Evaluated<'a> {
         let policy_row = self.questions.policy_row;
@@ -245,6 +289,7 @@ impl<'a> Listing<'a> {
             interactions: policy_row
                 .map(|row| self.interactions(&self.questions.rows[row].policy, row))
                 .unwrap_or_default(),
+            learned: self.learned_policy(),
         }
     }
 

@@ -1,7 +1,9 @@
 //! `dedupe evaluate` from flags to outputs: what `evaluate` counts is keyed and looked up here, since it sees no text.
 //! Must never judge a merge.
 
+mod auditing;
 mod contents;
+mod learning;
 mod listing;
 mod page;
 mod questions;
@@ -15,14 +17,16 @@ use super::job::{Outcome, Reading, Talk};
 use super::run::in_pool;
 use super::{figures, plan};
 use crate::Result;
-use crate::capture::RecordType;
+use crate::capture::{RecordType, Timestamp};
 use crate::catalog::{Catalog, RowFlags};
-use crate::evaluate::{self, DOMAIN_GROUPS, Limits, Settings, Table, Window};
+use crate::evaluate::{self, DOMAIN_GROUPS, Limits, Sample, Settings, Table, Window};
 use crate::group::{Ends, Thresholds};
 use crate::policy::Policy;
 use crate::report::{self, Evaluated, People, Summary, Target};
 use crate::scan::warc::{DigestMode, VisibleText};
 use crate::source::fault;
+pub use auditing::Audit;
+use learning::Teacher;
 use listing::Listing;
 use questions::Questions;
 use sightings::{Basis, Seen};
@@ -40,6 +44,8 @@ pub struct Evaluation {
     pub against: Option<String>,
     /// Rules as `name=option`; none: all.
     pub rules: Vec<String>,
+    /// Which URLs are keyed under what is asked; `None`: all.
+    pub sample: Option<Sample>,
     /// How far apart captures may be and still say something of each other, in seconds.
     pub within: i64,
     /// Limits of belief in redirects, and boilerplate.
@@ -50,6 +56,8 @@ pub struct Evaluation {
     pub loss_max: Option<f64>,
     /// Where the outputs go.
     pub outputs: Outputs,
+    /// The day that stands beside what was learned.
+    pub date: Timestamp,
     /// How much is said on stderr.
     pub talk: Talk,
 }
@@ -65,17 +73,28 @@ pub struct Outputs {
     pub hosts: Option<Target>,
     /// The page for people.
     pub html: Option<Target>,
+    /// The learned policy.
+    pub policy: Option<Target>,
+    /// Merges for people to judge.
+    pub audit: Option<(Audit, Target)>,
     /// The summary.
     pub summaries: Vec<Target>,
 }
 
 impl Outputs {
     fn targets(&self) -> Vec<&Target> {
-        [&self.report, &self.pairs, &self.hosts, &self.html]
-            .into_iter()
-            .flatten()
-            .chain(&self.summaries)
-            .collect()
+        [
+            &self.report,
+            &self.pairs,
+            &self.hosts,
+            &self.html,
+            &self.policy,
+        ]
+        .into_iter()
+        .flatten()
+        .chain(self.audit.iter().map(|(_, target)| target))
+        .chain(&self.summaries)
+        .collect()
     }
 }
 
@@ -113,11 +132,27 @@ pub fn run(job: &Evaluation) -> Result<Outcome> {
             base: &questions.base,
         };
         let measured = measure(job, &questions, basis);
+        let learned = job.outputs.policy.as_ref().map(|_| {
+            let teacher = Teacher {
+                basis,
+                seen: &measured.seen,
+                table: &measured.table,
+                rules: questions.learnable,
+                decidable_min: job.advice.host_decidable_min,
+            };
+            let urls = &measured.seen.urls;
+            teacher.teach(|url| {
+                let skeleton = urls[url as usize].skeleton;
+                job.sample.is_none_or(|sample| sample.holds(skeleton))
+            })
+        });
         let listing = Listing {
             basis,
             questions: &questions,
             measured: &measured,
             precision_min: job.advice.precision_min,
+            learned: learned.as_deref(),
+            date: job.date,
         };
         let safe = Policy::load("safe@1")?;
         let mut summary = Summary::new(job.command.clone(), policy.as_ref().unwrap_or(&safe).id());
@@ -148,7 +183,7 @@ pub(super) struct Measured {
 
 fn measure(job: &Evaluation, questions: &Questions, basis: Basis<'_>) -> Measured {
     let seen = Seen::of(basis, &questions.skeletons());
-    let asked = questions.classes(&seen, basis.catalog);
+    let asked = questions.classes(&seen, basis.catalog, job.sample);
     let window = Window::new(job.within.saturating_mul(1_000_000));
     let table = Table::new(
         seen.urls.clone(),
@@ -158,6 +193,7 @@ fn measure(job: &Evaluation, questions: &Questions, basis: Basis<'_>) -> Measure
     );
     let has_texts = job.reading.digests != DigestMode::Declared && has_bodies(basis.catalog);
     let settings = Settings {
+        sample: job.sample,
         thresholds: job.advice,
         limits: Limits::default(),
         domain_groups: seen.domains.iter().map(|name| group_of(name)).collect(),

@@ -30,7 +30,8 @@ impl<'a> Listing<'a> {
             .rows()
             .enumerate()
             .map(|(index, (asked, outcome))| {
-                let passing = || outcome.merges.passing_domains();
+                let evidence = outcome.evidence();
+                let passing = || evidence.passing_domains(&evaluated.thresholds);
                 let subject = self.subject(index);
                 PageRow {
                     subject,

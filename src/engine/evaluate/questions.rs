@@ -5,7 +5,7 @@ use rayon::prelude::*;
 
 use super::sightings::Seen;
 use crate::catalog::Catalog;
-use crate::evaluate::{Classes, Fired, Question, UrlId, by_key};
+use crate::evaluate::{Classes, Fired, Question, Sample, UrlId, by_key};
 use crate::key::{ComparisonKey, Keyer};
 use crate::policy::plan::{Base, Bets, Plan};
 use crate::policy::{Policy, Rule, RuleSet, Tier};
@@ -37,6 +37,8 @@ pub(super) struct Questions {
     pub(super) rows: Vec<Asked>,
     /// Where the row of the whole policy stands.
     pub(super) policy_row: Option<usize>,
+    /// Bets that may be learned.
+    pub(super) learnable: RuleSet,
 }
 
 impl Questions {
@@ -64,6 +66,7 @@ impl Questions {
             base: Policy::of(base_name(&plan), "1", plan.without_bets()),
             rows: rules.iter().map(|rule| alone(&plan, rule)).collect(),
             policy_row: None,
+            learnable: picked.unwrap_or_else(RuleSet::bets),
         };
         let Some(policy) = policy else {
             return Ok(questions);
@@ -86,14 +89,25 @@ impl Questions {
     }
 
     /// Keys all URLs under everything that is asked.
-    pub(super) fn classes(&self, seen: &Seen, catalog: &Catalog) -> Vec<Question> {
-        let order = by_key(&seen.urls);
+    pub(super) fn classes(
+        &self,
+        seen: &Seen,
+        catalog: &Catalog,
+        sample: Option<Sample>,
+    ) -> Vec<Question> {
+        let is_drawn = |url: &UrlId| {
+            let skeleton = seen.urls[*url as usize].skeleton;
+            sample.is_none_or(|sample| sample.holds(skeleton))
+        };
+        let mut order = by_key(&seen.urls);
+        order.retain(is_drawn);
         let policies = self.policies();
         let texts = Texts {
             seen,
             catalog,
             base: &self.base,
             policies: &policies,
+            drawn: &order,
         };
         let answers: Vec<Question> = texts
             .changed()
@@ -165,6 +179,8 @@ struct Texts<'a> {
     catalog: &'a Catalog,
     base: &'a Policy,
     policies: &'a [&'a Policy],
+    /// The URLs to key, by their base keys.
+    drawn: &'a [UrlId],
 }
 
 /// The URLs that a policy keys in another way than the base.
@@ -187,7 +203,8 @@ impl Texts<'_> {
 
     /// For each policy the URLs that it keys anew: one pass over the URLs for all.
     fn changed(self) -> Vec<Changed> {
-        let urls: Vec<UrlId> = (0..).take(self.seen.urls.len()).collect();
+        let mut urls = self.drawn.to_vec();
+        urls.par_sort_unstable();
         let blocks: Vec<Vec<Changed>> = urls
             .par_chunks(BLOCK_URLS)
             .map(|urls| self.changed_in(urls))
@@ -250,20 +267,31 @@ impl Texts<'_> {
         let mut keys: Vec<Option<ComparisonKey>> = vec![None; n_urls];
         let mut is_split = vec![false; n_urls];
         let mut keyer = Keyer::new(policy);
-        for (sighting, row) in self.seen.sightings.iter().zip(&self.seen.rows) {
+        let mut is_drawn = vec![false; n_urls];
+        for url in self.drawn {
+            is_drawn[*url as usize] = true;
+        }
+        let sightings = self.seen.sightings.iter().zip(&self.seen.rows);
+        for (sighting, row) in sightings.filter(|row| is_drawn[row.0.url as usize]) {
             let key = keyer.key(self.catalog.target_uri(*row)).key;
             let first = keys[sighting.url as usize].get_or_insert(key);
             is_split[sighting.url as usize] |= *first != key;
         }
         // Keys of another library never meet those of the base.
-        let fired = (0..)
-            .zip(&keys)
-            .filter_map(|(url, key)| Some(Fired { key: (*key)?, url }))
+        let fired = self
+            .drawn
+            .iter()
+            .filter_map(|url| {
+                Some(Fired {
+                    key: keys[*url as usize]?,
+                    url: *url,
+                })
+            })
             .collect();
         Question {
             classes: Classes::of(fired, &self.seen.urls, order),
             except: None,
-            urls_fired: n_urls as u64,
+            urls_fired: self.drawn.len() as u64,
             urls_split: is_split.iter().filter(|is_split| **is_split).count() as u64,
         }
     }
@@ -278,7 +306,7 @@ fn apart(key: ComparisonKey) -> ComparisonKey {
 }
 
 /// Bets whose lists only a policy can name.
-const NEED_LISTS: RuleSet = RuleSet::of(&[
+pub(super) const NEED_LISTS: RuleSet = RuleSet::of(&[
     Rule::QueryDropList,
     Rule::QueryDropFile,
     Rule::IndexFileList,

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::number::{at_least, at_most, count, counted, share};
 use super::{Entry, Page, visible};
-use crate::evaluate::{Advice, DOMAINS_MIN, HOST_MERGES_MIN, Lack, Outcome};
+use crate::evaluate::{Advice, DOMAINS_MIN, Lack, Outcome};
 
 /// The advice, as a heading.
 #[must_use]
@@ -69,8 +69,9 @@ pub(super) fn why(page: &Page<'_>, entry: &Entry<'_>) -> String {
             text
         }
         Advice::AdoptPerHost => format!(
-            "On {} it merged at least {HOST_MERGES_MIN} checked URLs of a half set aside for this, none of them wrongly: {}. Not for all sites. {}",
+            "On {} it merged at least {} checked URLs of a half set aside for this, none of them wrongly: {}. Not for all sites. {}",
             counted(entry.row.n_passing, "site", "sites"),
+            count(page.evaluated.thresholds.host_decidable_min),
             passing(entry),
             missing(page, entry),
         ),
