@@ -122,6 +122,20 @@ fn sample_data_is_what_the_generator_makes() {
         ..options(11, 40)
     });
     check_sample("rules.cdxj", &rules.archive);
+    let on_host = |host: &str, rule, right, wrong| Plant {
+        host: Some(host.to_owned()),
+        ..plant(rule, right, wrong, 0)
+    };
+    let hosts = make(&Options {
+        format: Format::Cdxj,
+        plants: vec![
+            on_host("shop.example", "query-drop=sid", 240, 0),
+            on_host("data.example", "query-drop=sid", 0, 240),
+            on_host("blog.example", "trailing-slash=drop", 0, 200),
+        ],
+        ..options(12, 40)
+    });
+    check_sample("hosts.cdxj.gz", &hosts.archive);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 mod alloc;
 mod architecture;
 mod archives;
+mod audits;
 mod bets;
 mod catalog;
 mod chunks;
@@ -43,6 +44,7 @@ mod policies;
 mod questions;
 mod readme;
 mod report;
+mod samples;
 mod segments;
 mod shared;
 mod skeletons;
