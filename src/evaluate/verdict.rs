@@ -113,3 +113,69 @@ impl Lack {
 pub(super) fn passes(host: &MergeCounts, thresholds: &Thresholds) -> bool {
     host.decidable_half_b >= thresholds.host_decidable_min && host.wrong_half_b == 0
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// So many domains with these merges each.
+    fn check(n_domains: u32, host: MergeCounts, lacks: &[Lack], advice: Advice) {
+        let host = MergeCounts {
+            merged: host.right + host.wrong + host.unverifiable,
+            decidable: host.right + host.wrong,
+            right_decidable: host.right,
+            ..host
+        };
+        let merges = Merges {
+            by_domain: (0..n_domains).map(|domain| (domain, host)).collect(),
+            ..Merges::default()
+        };
+        let precision = Precision::of(&merges.clusters());
+        let thresholds = Thresholds::default();
+        assert_eq!(Lack::of(&merges, &precision, &thresholds), lacks);
+        assert_eq!(Advice::of(&merges, &precision, &thresholds), advice);
+    }
+
+    #[test]
+    fn what_is_lacking_is_what_stands_against_adopting() {
+        use Lack::{Decidable, Domains, HardEvidence, Precision, Share};
+        let right = MergeCounts {
+            right: 2,
+            ..MergeCounts::default()
+        };
+        let unclear = MergeCounts {
+            unverifiable: 3,
+            ..right
+        };
+        let wrong = MergeCounts {
+            wrong: 1,
+            ..MergeCounts::default()
+        };
+        let stable = MergeCounts {
+            wrong_stable: 1,
+            ..wrong
+        };
+        check(4000, right, &[], Advice::Adopt);
+        check(4000, unclear, &[Share], Advice::NotEnoughEvidence);
+        check(2500, right, &[Precision], Advice::NotEnoughEvidence);
+        check(
+            40,
+            right,
+            &[Precision, Decidable],
+            Advice::NotEnoughEvidence,
+        );
+        check(
+            1,
+            right,
+            &[Precision, Decidable, Domains],
+            Advice::NotEnoughEvidence,
+        );
+        check(
+            40,
+            wrong,
+            &[Precision, Decidable, HardEvidence],
+            Advice::NotEnoughEvidence,
+        );
+        check(40, stable, &[Precision, Decidable], Advice::Reject);
+    }
+}

@@ -164,10 +164,29 @@ fn the_answer_comes_first_and_names_each_rule() {
     for said in [
         "Adopt none of these rules yet. 2 rules are open.",
         "Of 32 merges that could be checked, on 32 sites, 2 put two different pages together and 30 were right.",
-        "Too few: 32 of the 4,000 checked merges that are asked for.",
+        "Too few to tell: 4,000 on 30 sites or more are asked for.",
         "This archive is a single crawl",
     ] {
         assert!(text.contains(said), "{said}");
+    }
+}
+
+#[test]
+fn what_is_to_be_adopted_stands_there_as_a_policy_file() {
+    let page = sample(&["--min-precision", "0.9", "--min-pairs", "30"]);
+    let (_, rest) = page.split_once("<pre>").expect("a policy file is shown");
+    let (text, _) = rest.split_once("</pre>").expect("it ends");
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let path = folder.path().join("adopted.toml");
+    std::fs::write(&path, text.replace("&quot;", "\"")).expect("the folder is writable");
+    let output = Command::new(env!("CARGO_BIN_EXE_dedupe"))
+        .args(["policy", "show"])
+        .arg(&path)
+        .output()
+        .expect("the binary runs");
+    let shown = String::from_utf8(output.stdout).expect("a policy is text");
+    for bet in ["query-drop-list = [\"tracking\"]", "query-all = [\"drop\"]"] {
+        assert!(shown.contains(bet), "{shown}");
     }
 }
 

@@ -32,9 +32,9 @@ const WIDE: Drawing = Drawing {
 /// For narrow windows, where it is not made smaller.
 const NARROW: Drawing = Drawing {
     class: "narrow",
-    width: 350.0,
+    width: 360.0,
     height: 400.0,
-    margin: 66.0,
+    margin: 72.0,
     has_names: false,
 };
 /// Room below, for the numbers and the title of the axis.

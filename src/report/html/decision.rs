@@ -1,11 +1,14 @@
 //! The answer first: what to adopt, what to reject, what is open, and why.
 
+use std::fmt::Write as _;
+use std::path::Path;
+
 use maud::{Markup, html};
 
 use super::number::{count, counted, share};
 use super::{Entries, Entry, Page, Subject, meaning, words};
 use crate::evaluate::{Advice, Outcome};
-use crate::policy::Rule;
+use crate::policy::{Policy, Rule, RuleSet};
 
 /// Rules that the headline names before it counts the others.
 const NAMED_MAX: usize = 3;
@@ -146,7 +149,9 @@ fn group(page: &Page<'_>, entries: &Entries<'_>, advice: Advice) -> Markup {
         @if n_rules > 0 {
             article class=(words::class(advice)) {
                 h2 { (words::advice(advice)) " " small { (counted(n_rules, "rule", "rules")) ": " (words::meaning(advice)) } }
+                @if advice == Advice::NotEnoughEvidence { (settling(page)) }
                 ul { @for entry in first { (item(page, entry)) } }
+                @if advice == Advice::Adopt && entries.policies.is_empty() { (adopting(page, &all)) }
                 @if !more.is_empty() {
                     details {
                         summary { (counted(more.len() as u64, "more rule that is open", "more rules that are open")) }
@@ -161,8 +166,57 @@ fn group(page: &Page<'_>, entries: &Entries<'_>, advice: Advice) -> Markup {
 fn item(page: &Page<'_>, entry: &Entry<'_>) -> Markup {
     html! {
         li {
-            h3 { (number(entry)) " " code { (entry.name) } " " span.does { (does(entry.name)) } }
+            h3 { (number(entry)) " " code { (entry.name) } span.does { (does(entry.name)) } }
             p { (words::why(page, entry)) " " span.cost { (words::saves(entry.outcome)) (tendency(entry.outcome)) } }
+        }
+    }
+}
+
+/// How to adopt these, where one policy can have them all.
+fn adopting(page: &Page<'_>, entries: &[&Entry<'_>]) -> Markup {
+    let text = policy_file(page, entries);
+    let is_valid = Policy::parse(text.as_bytes(), Path::new("adopted.toml")).is_ok();
+    html! {
+        @if is_valid {
+            details {
+                summary { "How to adopt " @if entries.len() == 1 { "it" } @else { "them" } }
+                p { "Save this as " code { "adopted.toml" } ", measure the rules together with " code { "dedupe evaluate --policy adopted.toml" } ", and use them with " code { "dedupe --policy adopted.toml" } "." }
+                pre { (text) }
+            }
+        }
+    }
+}
+
+fn policy_file(page: &Page<'_>, entries: &[&Entry<'_>]) -> String {
+    let rules: Vec<Rule> = entries
+        .iter()
+        .filter_map(|entry| Rule::parse(entry.name))
+        .collect();
+    let rules = RuleSet::of(&rules);
+    let mut text = format!(
+        "name = \"adopted\"\nversion = 1\nbase = \"{}\"\n[bets]\n",
+        page.evaluated.base
+    );
+    let mut families: Vec<&str> = rules.iter().map(Rule::family).collect();
+    families.dedup();
+    for family in families {
+        let of_family = rules.iter().filter(|rule| rule.family() == family);
+        let options: Vec<String> = of_family
+            .filter_map(Rule::option)
+            .map(|option| format!("\"{option}\""))
+            .collect();
+        // Writing to a `String` cannot fail.
+        writeln!(text, "{family} = [{}]", options.join(", ")).ok();
+    }
+    text
+}
+
+/// What would settle the open ones.
+fn settling(page: &Page<'_>) -> Markup {
+    html! {
+        p.cost {
+            "What would settle them: an archive of more sites, or one in which URLs were fetched twice within "
+            (page.evaluated.within_seconds / 86_400) " days."
         }
     }
 }
@@ -211,6 +265,7 @@ fn explanation() -> Markup {
             div { dt.right { "Right" } dd { "both showed the same content, or one led to the other by a permanent redirect." } }
             div { dt.wrong { "Wrong" } dd { "both were seen at about the same time, and had nothing in common: a page would be lost." } }
             div { dt.unverifiable { "Cannot be told" } dd { "they were never seen at about the same time, or the pages change at every fetch." } }
+            div { dt { "Page content" } dd { "what a URL showed, whatever its address; contents of many unrelated URLs, such as an error page, are left out." } }
             div { dt { "Site" } dd { "a domain somebody registered, such as example.co.uk, with all its hosts. Merges of one site are right or wrong together, so sites are what counts." } }
         }
     }

@@ -8,79 +8,96 @@ use crate::evaluate::Outcome;
 
 #[must_use]
 pub(super) fn section(entries: &Entries<'_>) -> Markup {
+    let all = || entries.rules.iter().chain(&entries.policies);
     html! {
-        section {
-            h2 { "All figures" }
-            p { "As in the table that " code { "--report" } " writes; its column names stand in the first row." }
-            div.scroll tabindex="0" {
-                table.figures {
-                    thead { tr { th scope="col" { "rule" } @for (name, _) in COLUMNS { th.numeric scope="col" { (name) } } } }
-                    tbody { @for entry in entries.rules.iter().chain(&entries.policies) { (line(entry)) } }
+        @if all().next().is_some() {
+            section {
+                h2 { "All figures" }
+                p { "The names below the headings are those of the columns that " code { "--report" } " writes." }
+                @for columns in [&PRECISION[..], &LOSS[..]] {
+                    div.scroll tabindex="0" {
+                        table.figures {
+                            thead { tr { th scope="col" { "Rule" } @for (title, name, _) in columns { th.numeric scope="col" { (title) small { code { (name) } } } } } }
+                            tbody { @for entry in all() { (line(entry, columns)) } }
+                        }
+                    }
                 }
             }
         }
     }
 }
 
-/// A column: its name in `--report`, and its cell.
-type Column = (&'static str, fn(&Outcome) -> Option<String>);
+/// A column: its title, its name in `--report`, and its cell.
+type Column = (&'static str, &'static str, fn(&Outcome) -> Option<String>);
 
-const COLUMNS: [Column; 16] = [
-    ("urls_merged", |outcome| {
-        Some(count(outcome.merges.total().merged))
-    }),
-    ("urls_decidable", |outcome| {
+const PRECISION: [Column; 9] = [
+    ("Merges checked", "urls_decidable", |outcome| {
         Some(count(outcome.merges.total().decidable))
     }),
-    ("domains", |outcome| {
+    ("on sites", "domains", |outcome| {
         Some(count(outcome.merges.clusters().len() as u64))
     }),
-    ("n_eff", |outcome| {
+    ("worth independent merges", "n_eff", |outcome| {
         outcome.precision.n_eff.map(|n| format!("{n:.1}"))
     }),
-    ("precision_low \u{2013} high", |outcome| {
-        interval(outcome.precision_bounds())
-    }),
-    ("verified_precision", |outcome| {
+    ("Right of checked", "verified_precision", |outcome| {
         outcome.precision.verified.map(share)
     }),
-    ("verified_precision_ci", |outcome| {
+    ("95\u{a0}% interval", "verified_precision_ci", |outcome| {
         interval(outcome.precision.interval)
     }),
-    ("recall", |outcome| outcome.recall().map(share)),
-    ("noise_floor", |outcome| outcome.floor.noise.map(share)),
-    ("corrected_precision", |outcome| {
+    (
+        "if the unknown are wrong \u{2013} right",
+        "precision_low, _high",
+        |outcome| interval(outcome.precision_bounds()),
+    ),
+    ("Same pages it finds", "recall", |outcome| {
+        outcome.recall().map(share)
+    }),
+    ("Refetches that differ", "noise_floor", |outcome| {
+        outcome.floor.noise.map(share)
+    }),
+    ("Right less noise", "corrected_precision", |outcome| {
         outcome
             .floor
             .corrected
             .map(|corrected| share(corrected.clamp(0.0, 1.0)))
     }),
-    ("page_loss_first", |outcome| Some(count(outcome.loss.first))),
-    ("page_loss_best \u{2013} worst", |outcome| {
-        Some(format!(
-            "{} \u{2013} {}",
-            count(outcome.loss.best),
-            count(outcome.loss.worst)
-        ))
-    }),
-    ("page_loss_expected", |outcome| {
+];
+
+const LOSS: [Column; 7] = [
+    (
+        "Contents lost, earliest URL kept",
+        "page_loss_first",
+        |outcome| Some(count(outcome.loss.first)),
+    ),
+    ("by chance", "page_loss_expected", |outcome| {
         Some(format!("{:.1}", outcome.loss.expected))
     }),
-    ("loss_per_url_saved", |outcome| {
+    (
+        "at best \u{2013} worst",
+        "page_loss_best, _worst",
+        |outcome| {
+            Some(format!(
+                "{} \u{2013} {}",
+                count(outcome.loss.best),
+                count(outcome.loss.worst)
+            ))
+        },
+    ),
+    ("for each URL saved", "loss_per_url_saved", |outcome| {
         outcome
             .loss_per_url_saved()
             .map(|loss| format!("{loss:.3}"))
     }),
-    ("pairs_right / wrong / unverifiable", |outcome| {
-        Some(format!(
-            "{} / {} / {}",
-            outcome.pairs_right,
-            outcome.pairs_wrong,
-            outcome.pairs_unverifiable()
-        ))
+    ("Pairs right", "pairs_right", |outcome| {
+        Some(outcome.pairs_right.to_string())
     }),
-    ("pairs_missed", |outcome| {
-        Some(outcome.pairs_missed.to_string())
+    ("wrong", "pairs_wrong", |outcome| {
+        Some(outcome.pairs_wrong.to_string())
+    }),
+    ("unknown", "pairs_unverifiable", |outcome| {
+        Some(outcome.pairs_unverifiable().to_string())
     }),
 ];
 
@@ -88,11 +105,11 @@ fn interval(ends: Option<(f64, f64)>) -> Option<String> {
     ends.map(|(low, high)| format!("{} \u{2013} {}", share(low), share(high)))
 }
 
-fn line(entry: &Entry<'_>) -> Markup {
+fn line(entry: &Entry<'_>, columns: &[Column]) -> Markup {
     html! {
         tr {
             th scope="row" { code { (entry.name) } }
-            @for (_, cell) in COLUMNS {
+            @for (_, _, cell) in columns {
                 td.numeric { @match cell(entry.outcome) { Some(text) => (text), None => span.none { "unknown" } } }
             }
         }

@@ -23,7 +23,7 @@ pub(super) fn meaning(advice: Advice) -> &'static str {
     match advice {
         Advice::Adopt => "the evidence in this archive carries it",
         Advice::AdoptPerHost => "not for all sites, but for those named",
-        Advice::Reject => "it puts different pages together, and that is certain",
+        Advice::Reject => "different pages are put together, and that is certain",
         Advice::NotEnoughEvidence => "do not adopt yet: this archive cannot tell",
     }
 }
@@ -166,20 +166,11 @@ fn missing(page: &Page<'_>, entry: &Entry<'_>) -> String {
     let thresholds = &page.evaluated.thresholds;
     let lacks = |lack| entry.row.lacks.contains(&lack);
     let mut sentences = Vec::new();
-    let merges = lacks(Lack::Decidable).then(|| {
-        format!(
-            "{} of the {} checked merges that are asked for",
-            count(total.decidable),
+    if lacks(Lack::Decidable) || lacks(Lack::Domains) {
+        sentences.push(format!(
+            "Too few to tell: {} on {DOMAINS_MIN} sites or more are asked for.",
             count(thresholds.decidable_min)
-        )
-    });
-    let sites = lacks(Lack::Domains).then(|| {
-        let n_sites = outcome.merges.clusters().len();
-        format!("{n_sites} of the {DOMAINS_MIN} sites that it takes")
-    });
-    let few: Vec<String> = merges.into_iter().chain(sites).collect();
-    if !few.is_empty() {
-        sentences.push(format!("Too few: {}.", few.join(", on ")));
+        ));
     } else if lacks(Lack::Precision) {
         sentences.push(precision(outcome, thresholds.precision_min));
     }
@@ -191,10 +182,7 @@ fn missing(page: &Page<'_>, entry: &Entry<'_>) -> String {
         ));
     }
     if lacks(Lack::HardEvidence) {
-        sentences.push(
-            "It looks bad, but its wrong merges may be pages that changed: of none were both URLs fetched again and found unchanged."
-                .to_owned(),
-        );
+        sentences.push("None of the wrong ones is certain: they may be pages that changed between two fetches.".to_owned());
     }
     sentences.join(" ")
 }
