@@ -269,7 +269,7 @@ fn has_kept(lesson: &Lesson) -> bool {
 }
 
 /// Bets as `name=option`, a parameter as `query-drop=name`.
-fn entry_names(host: &LearnedHost<'_>, entry: &Entry) -> Vec<String> {
+pub(super) fn entry_names(host: &LearnedHost<'_>, entry: &Entry) -> Vec<String> {
     let bets = entry.rule.rules.iter().map(|rule| rule.name().to_owned());
     let names = entry.rule.names.iter().map(|name| {
         let name = std::str::from_utf8(&host.names[*name as usize]);

@@ -67,6 +67,7 @@ pub(super) fn section(page: &Page<'_>, entries: &Entries<'_>) -> Markup {
                 p {
                     "The higher, the more URLs need no longer be kept; the further left, the fewer pages are lost. Lines are 95\u{a0}% intervals for other archives like this one. "
                     "Both axes grow by factors of ten."
+                    @if shown.iter().any(|point| point.entry.outcome.sampled.is_some()) { " Since only a sample was counted, a point is the middle of what may be lost, and its line all of it." }
                     @if all.len() > shown.len() { " Shown are " (count(shown.len() as u64)) " of " (count(all.len() as u64)) "." }
                 }
                 figure {
@@ -96,16 +97,22 @@ fn points<'a>(entries: &'a Entries<'a>) -> Vec<Point<'a>> {
         .filter(|entry| entry.outcome.merges.total().merged > 0)
         .map(|entry| {
             let outcome = entry.outcome;
-            let lost = outcome.loss_rate().unwrap_or(0.0);
             let contents = outcome.contents.max(1) as f64;
-            let interval = outcome.loss_interval.map_or((lost, lost), |(low, high)| {
-                (low / contents, high / contents)
-            });
+            let (lost, (low, high)) = match outcome.sampled {
+                Some(sampled) => {
+                    let (low, high) = sampled.page_loss;
+                    (f64::midpoint(low, high), (low, high))
+                }
+                None => {
+                    let lost = outcome.loss.first as f64;
+                    (lost, outcome.loss_interval.unwrap_or((lost, lost)))
+                }
+            };
             Point {
                 entry,
                 saved: outcome.reduction().unwrap_or(0.0),
-                lost,
-                interval,
+                lost: lost / contents,
+                interval: (low / contents, high / contents),
             }
         })
         .collect()

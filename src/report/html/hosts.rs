@@ -40,7 +40,11 @@ fn line(host: &HostRow<'_>) -> Markup {
     let parts = [
         ("right", "right", counts.right),
         ("stable", "certainly wrong", counts.wrong_stable),
-        ("other", "perhaps wrong", counts.wrong - counts.wrong_stable),
+        (
+            "other",
+            "perhaps wrong",
+            counts.wrong.saturating_sub(counts.wrong_stable),
+        ),
         ("unverifiable", "cannot be told", counts.unverifiable),
     ];
     html! {

@@ -13,8 +13,14 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
         section.limits {
             h2 { "What the numbers say, and what they do not" }
             p {
-                strong { "They say " } "what each rule would have done to this archive: the counts are exact. Percentages with a confidence are about "
+                strong { "They say " } "what each rule would have done to this archive" @if evaluated.rows.iter().all(|(_, outcome)| outcome.sampled.is_none()) { ": the counts are exact" } ". Percentages with a confidence are about "
                 em { "further sites like these" } ". An archive of one language, one decade or one crawler is a sample of that, not of the web."
+            }
+            @if let Some(sampled) = evaluated.rows.iter().find_map(|(_, outcome)| outcome.sampled) {
+                p {
+                    strong { "Sample. " } "Only " (share(sampled.sample.share)) " of the URLs were compared (seed " (sampled.sample.seed)
+                    "), those that any rule could make one always together. Counts of merges are those of the sample over its share, and so estimates; page loss lies between two bounds. Advice and percentages come from the sample itself."
+                }
             }
             p {
                 strong { "Time. " } "Two URLs are compared only where they were fetched within " (days) " days of each other. A page that changed in between looks like two pages. "

@@ -9,6 +9,7 @@ mod differing;
 mod figures;
 mod hosts;
 mod labels;
+mod learned;
 mod limits;
 mod made;
 mod meaning;
@@ -130,6 +131,7 @@ impl Page<'_> {
                         (chart::section(self, &entries))
                         (pairs::section(&entries))
                         (hosts::section(self))
+                        (learned::section(self))
                         (noise::section(self))
                         (limits::section(self))
                         (figures::section(&entries))

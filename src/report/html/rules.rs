@@ -119,7 +119,7 @@ fn without_scheme(url: &str) -> &str {
 fn merges(outcome: &Outcome) -> Markup {
     let total = outcome.merges.total();
     let near = outcome.merges.n_wrong_near();
-    let other = total.wrong - total.wrong_stable - near;
+    let other = total.wrong.saturating_sub(total.wrong_stable + near);
     let parts = [
         ("right", "right", total.right),
         ("stable", "certainly wrong", total.wrong_stable),
@@ -183,11 +183,16 @@ fn widths(parts: &[(&'static str, &'static str, u64)], all: u64) -> Vec<f64> {
 fn loss(outcome: &Outcome) -> Markup {
     let lost = outcome.loss.first;
     html! {
-        b { (share(outcome.loss_rate().unwrap_or(0.0))) }
-        small {
-            (count(lost)) " of " (count(outcome.contents))
-            @if let Some((low, high)) = outcome.loss_interval {
-                @if lost > 0 { br; "interval " (format!("{low:.0}")) " to " (format!("{high:.0}")) }
+        @if let Some(sampled) = outcome.sampled {
+            b { (format!("{:.0} to {:.0}", sampled.page_loss.0, sampled.page_loss.1)) }
+            small { "of " (count(outcome.contents)) }
+        } @else {
+            b { (share(outcome.loss_rate().unwrap_or(0.0))) }
+            small {
+                (count(lost)) " of " (count(outcome.contents))
+                @if let Some((low, high)) = outcome.loss_interval {
+                    @if lost > 0 { br; "interval " (format!("{low:.0}")) " to " (format!("{high:.0}")) }
+                }
             }
         }
     }

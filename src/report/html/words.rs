@@ -97,14 +97,25 @@ fn of_which(part: u64, all: u64) -> String {
 pub(super) fn saves(outcome: &Outcome) -> String {
     let merged = outcome.merges.total().merged;
     let mut text = format!(
-        "Saves {} of {} URLs ({})",
+        "Saves {}{} of {} URLs ({})",
+        if outcome.sampled.is_some() {
+            "about "
+        } else {
+            ""
+        },
         count(merged),
         count(outcome.n_urls),
         share(outcome.reduction().unwrap_or(0.0)),
     );
-    let lost = match outcome.loss.first {
-        0 => "; loses no page content.".to_owned(),
-        lost => format!(
+    let lost = match (outcome.sampled, outcome.loss.first) {
+        (Some(sampled), _) => format!(
+            "; loses {:.0} to {:.0} of {} page contents.",
+            sampled.page_loss.0,
+            sampled.page_loss.1,
+            count(outcome.contents)
+        ),
+        (None, 0) => "; loses no page content.".to_owned(),
+        (None, lost) => format!(
             "; loses {} of {} page contents ({}).",
             count(lost),
             count(outcome.contents),
@@ -117,9 +128,10 @@ pub(super) fn saves(outcome: &Outcome) -> String {
 
 /// How the merges went that could be checked.
 fn checked(outcome: &Outcome) -> String {
-    let total = outcome.merges.total();
-    let n_sites = outcome.merges.clusters().len() as u64;
-    let wrong = total.decidable - total.right_decidable;
+    let evidence = outcome.evidence();
+    let total = evidence.total();
+    let n_sites = evidence.clusters().len() as u64;
+    let wrong = total.decidable.saturating_sub(total.right_decidable);
     let on = counted(n_sites, "site", "sites");
     match (total.decidable, wrong) {
         (0, _) => "None of its merges could be checked.".to_owned(),
