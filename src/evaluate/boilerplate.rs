@@ -3,7 +3,10 @@
 use super::run::Runs;
 use super::table::{Digest, Url};
 
-/// Marks each digest of more than `max` unrelated URLs of one host, or of more than `max` registrable domains.
+/// More registrable domains than this share no page.
+const DOMAINS_MAX: u64 = 50;
+
+/// Marks each digest of more than `max` unrelated URLs of one host, or of more than [`DOMAINS_MAX`] registrable domains.
 pub(super) fn mark(digests: &mut [Digest], runs: &Runs, urls: &[Url], max: u64) {
     let mut carriers: Vec<(u32, u32)> = runs
         .rows()
@@ -13,7 +16,7 @@ pub(super) fn mark(digests: &mut [Digest], runs: &Runs, urls: &[Url], max: u64) 
         .collect();
     carriers.sort_unstable();
     for of_digest in carriers.chunk_by(|a, b| a.0 == b.0) {
-        if of_digest.len() as u64 <= max {
+        if of_digest.len() as u64 <= max.min(DOMAINS_MAX) {
             continue;
         }
         let urls: Vec<&Url> = of_digest
@@ -21,7 +24,7 @@ pub(super) fn mark(digests: &mut [Digest], runs: &Runs, urls: &[Url], max: u64) 
             .map(|(_, url)| &urls[*url as usize])
             .collect();
         digests[of_digest[0].0 as usize].is_boilerplate =
-            n_distinct(urls.iter().map(|url| url.domain)) > max || is_of_many(&urls, max);
+            n_distinct(urls.iter().map(|url| url.domain)) > DOMAINS_MAX || is_of_many(&urls, max);
     }
 }
 

@@ -36,6 +36,16 @@ impl PairCounts {
     pub fn part(&mut self, other: Self) {
         self.combine(other, u128::saturating_sub);
         self.approximate += other.approximate;
+        self.hold();
+    }
+
+    /// Estimates must not add up to more than there is.
+    fn hold(&mut self) {
+        self.right = self.right.min(self.merged);
+        self.wrong = self.wrong.min(self.merged - self.right);
+        self.right_own = self.right_own.min(self.right);
+        self.wrong_stable = self.wrong_stable.min(self.wrong);
+        self.wrong_near = self.wrong_near.min(self.wrong);
     }
 
     fn combine(&mut self, other: Self, with: impl Fn(u128, u128) -> u128) {
@@ -99,19 +109,17 @@ impl Table {
         let wrong = self.wrong_among(&sound, limits);
         let wrong_stable = self.wrong_among(&stable, limits);
         let near = self.near(&sound, limits);
-        // Estimates must not add up to more than there is.
-        let merged = pairs(members.len());
-        let n_right = right.pairs.min(merged);
-        let n_wrong = wrong.pairs.min(merged - n_right);
-        PairCounts {
-            merged,
-            right: n_right,
-            right_own: right_own.pairs.min(n_right),
-            wrong: n_wrong,
-            wrong_stable: wrong_stable.pairs.min(n_wrong),
-            wrong_near: near.pairs.min(n_wrong),
+        let mut counts = PairCounts {
+            merged: pairs(members.len()),
+            right: right.pairs,
+            right_own: right_own.pairs,
+            wrong: wrong.pairs,
+            wrong_stable: wrong_stable.pairs,
+            wrong_near: near.pairs,
             approximate: right.approximate + wrong.approximate + near.approximate,
-        }
+        };
+        counts.hold();
+        counts
     }
 
     /// Pairs that differ, less those of which both have nothing but boilerplate.

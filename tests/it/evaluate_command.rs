@@ -195,6 +195,37 @@ fn boilerplate_is_no_evidence() {
 }
 
 #[test]
+fn a_page_of_fifty_domains_is_evidence_and_of_one_more_is_none() {
+    let row = |n_domains: u32| {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        let line = |url: String| {
+            let digest = "A".repeat(32);
+            let offset = url.len() * 1000 + url.bytes().map(usize::from).sum::<usize>();
+            format!("- {DAY_1} {url} text/html 200 {digest} - - 100 {offset} {url}.warc.gz\n")
+        };
+        let lines: String = (0..n_domains)
+            .map(|domain| line(format!("http://d{domain}.test/x")))
+            .collect();
+        let cdx = format!(
+            " CDX N b a m s k r M S V g\n{lines}{}",
+            line("http://d0.test/x/".to_owned())
+        );
+        std::fs::write(folder.path().join("a.cdx"), cdx).expect("the folder is writable");
+        let output = Command::new(env!("CARGO_BIN_EXE_dedupe"))
+            .args(["evaluate", "--in", "a.cdx", "--rules", SLASH])
+            .args(["--boilerplate", "2", "--report", "-", "-q"])
+            .current_dir(folder.path())
+            .output()
+            .expect("the binary runs");
+        cells(&output.stdout).remove(0)
+    };
+    let (few, many) = (row(50), row(51));
+    assert_eq!([&few["pairs_right"], &few["contents"]], ["1", "1"]);
+    assert_eq!([&many["pairs_right"], &many["contents"]], ["0", "0"]);
+    assert_eq!(many["pairs_unverifiable"], "1");
+}
+
+#[test]
 fn urls_of_one_core_form_are_one() {
     check(
         &[

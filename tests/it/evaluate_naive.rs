@@ -214,7 +214,7 @@ impl<'a> Naive<'a> {
                     .collect();
                 unrelated.len() > max
             });
-            if domains.len() > max || is_of_many {
+            if domains.len() > 50 || is_of_many {
                 self.boilerplate.insert(*digest);
             }
         }

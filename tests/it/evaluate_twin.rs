@@ -1,4 +1,7 @@
 //! `dedupe evaluate` against its brute-force twin, from the files of random crawls to every cell of its tables.
+//!
+//! `DEDUPE_CRAWLS=10000 cargo test --release --test it evaluate_twin::` looks at ten thousand; with `DEDUPE_CRAWLS=1` and
+//! `DEDUPE_CRAWLS_FROM` one is looked at, and printed.
 
 use std::collections::BTreeMap;
 use std::path::Path;
