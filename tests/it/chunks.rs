@@ -98,13 +98,13 @@ fn check_bytes(name: &str, bytes: &[u8], cuts: &[(usize, u64)]) {
 }
 
 /// A gzip member, stored if the level is 0.
-fn gzip(text: &[u8], level: u32) -> Vec<u8> {
+pub(crate) fn gzip(text: &[u8], level: u32) -> Vec<u8> {
     let mut member = flate2::write::GzEncoder::new(Vec::new(), Compression::new(level));
     member.write_all(text).expect("memory takes it");
     member.finish().expect("memory takes it")
 }
 
-fn record(index: usize, mime: &str, body: &[u8]) -> Vec<u8> {
+pub(crate) fn record(index: usize, mime: &str, body: &[u8]) -> Vec<u8> {
     let http = format!("HTTP/1.1 200 OK\r\nContent-Type: {mime}\r\n\r\n");
     let head = format!(
         "WARC/1.0\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:x:{index}>\r\n\
@@ -116,7 +116,7 @@ fn record(index: usize, mime: &str, body: &[u8]) -> Vec<u8> {
 }
 
 /// Text that no compressor makes much smaller.
-fn noise(seed: usize, len: usize) -> Vec<u8> {
+pub(crate) fn noise(seed: usize, len: usize) -> Vec<u8> {
     let mut state = (seed as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let next = || {
         state ^= state << 13;
@@ -128,7 +128,7 @@ fn noise(seed: usize, len: usize) -> Vec<u8> {
 }
 
 /// Records of all sizes.
-fn records(n: usize) -> Vec<Vec<u8>> {
+pub(crate) fn records(n: usize) -> Vec<Vec<u8>> {
     let body = |index| noise(index, 300 + index * index * 37 % 9000);
     (0..n)
         .map(|index| record(index, "text/html", &body(index)))
@@ -139,7 +139,7 @@ fn members(records: &[Vec<u8>]) -> Vec<u8> {
     records.iter().flat_map(|record| gzip(record, 6)).collect()
 }
 
-fn generated(health: Health, storage: Storage, format: Format) -> Vec<u8> {
+pub(crate) fn generated(health: Health, storage: Storage, format: Format) -> Vec<u8> {
     let options = Options {
         storage,
         format,

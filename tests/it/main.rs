@@ -48,5 +48,6 @@ mod samples;
 mod segments;
 mod shared;
 mod skeletons;
+mod skim;
 mod uri;
 mod vectors;

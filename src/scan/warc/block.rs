@@ -8,11 +8,8 @@ use crate::capture::{Event, Warning};
 
 const TOO_SMALL: &str = "the content-length of a record is too small";
 const TOO_LARGE: &str = "the content-length of a record is too large";
-const UNUSABLE: &str = "the content-length of a record is no usable number";
-const MISSING: &str = "a record with a block has no content-length";
-
-/// Bytes behind a piece of a map in which a version line, and the name of the field below it, ends.
-const LOOK_AHEAD: usize = 32;
+pub(super) const UNUSABLE: &str = "the content-length of a record is no usable number";
+pub(super) const MISSING: &str = "a record with a block has no content-length";
 
 impl Reader<'_> {
     /// The header ended before `position`, and `ahead` follows it in the same piece.
@@ -55,29 +52,6 @@ impl Reader<'_> {
         self.feed(&bytes[..n]);
         self.state = block_of(left - n as u64);
         n
-    }
-
-    /// A block without known length goes to the next record.
-    pub(super) fn take_endless(&mut self, bytes: &[u8], sink: &mut impl FnMut(Event<'_>)) -> usize {
-        // A version line may go on in the next piece.
-        let ahead = match self.whole {
-            Some(whole) => {
-                let rest = slice_from(whole, self.position);
-                &rest[..rest.len().min(bytes.len() + LOOK_AHEAD)]
-            }
-            None => bytes,
-        };
-        match find_record(ahead).filter(|index| *index < bytes.len()) {
-            None => {
-                self.feed(bytes);
-                bytes.len()
-            }
-            Some(index) => {
-                self.feed(&bytes[..index]);
-                self.end_endless(self.position + index as u64, IsCut::Yes, sink);
-                index
-            }
-        }
     }
 
     /// Takes what stands between a block and the next record.
@@ -150,31 +124,15 @@ impl Reader<'_> {
         }
     }
 
-    /// A block of unknown length ends before `position`.
-    fn end_endless(&mut self, position: u64, is_cut: IsCut, sink: &mut impl FnMut(Event<'_>)) {
-        let held = self.hold.held();
-        let n_block = self.body.n_block() + held.len() as u64;
-        let is_empty = n_block <= 4 && held.iter().all(|byte| is_filler(*byte));
-        self.release(self.hold.n_separators());
-        if self.open.fault == Some(MISSING) && is_empty {
-            return self.end_record(position, IsCut::No, sink);
-        }
-        let is_cut = match self.framing {
-            Framing::Plain => IsCut::Yes,
-            Framing::Members => is_cut,
-        };
-        self.end_record(position, is_cut, sink);
-        self.emit_fault(position, self.open.fault.unwrap_or(UNUSABLE), sink);
-    }
-
     /// The record that ended before `position` is damaged as a whole.
-    fn emit_fault(&self, position: u64, what: &str, sink: &mut impl FnMut(Event<'_>)) {
+    pub(super) fn emit_fault(&self, position: u64, what: &str, sink: &mut impl FnMut(Event<'_>)) {
         let length = self.stored_length(position - self.open.start);
         self.emit_damage(self.open.offset, length, what.to_owned(), sink);
     }
 
     /// The input, or the member, ends here.
     pub(super) fn end_input(&mut self, sink: &mut impl FnMut(Event<'_>)) {
+        self.feed_cut_line();
         match self.state {
             State::Between(0) => {}
             State::Between(matched) => {
@@ -219,7 +177,7 @@ impl Reader<'_> {
         self.emit_fault(self.position, what, sink);
     }
 
-    fn feed(&mut self, bytes: &[u8]) {
+    pub(super) fn feed(&mut self, bytes: &[u8]) {
         let body = &mut self.body;
         self.hold.push(bytes, |bytes| body.push(bytes));
     }
@@ -240,7 +198,7 @@ fn block_of(left: u64) -> State {
     }
 }
 
-fn slice_from(whole: &[u8], position: u64) -> &[u8] {
+pub(super) fn slice_from(whole: &[u8], position: u64) -> &[u8] {
     usize::try_from(position)
         .ok()
         .and_then(|start| whole.get(start..))

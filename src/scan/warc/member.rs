@@ -56,6 +56,7 @@ impl Reader<'_> {
                 }
             }
             State::Block(_) | State::Endless | State::Tail => {
+                self.feed_cut_line();
                 self.release(0);
                 self.end_record(self.position, IsCut::Yes, sink);
             }

@@ -22,6 +22,7 @@
 mod between;
 mod block;
 mod body;
+mod endless;
 mod header;
 mod member;
 mod record;
@@ -105,6 +106,8 @@ pub struct Reader<'m> {
     is_at_boundary: bool,
     /// The last byte taken ended a line.
     is_at_line_start: bool,
+    /// The start of a line that may be a version, in a block of unknown length.
+    cut_line: Vec<u8>,
     /// How it stood before the member that is on trial.
     trial: Option<Mark>,
     /// Of a plain input: where another reader goes on.
@@ -189,6 +192,7 @@ impl<'m> Reader<'m> {
             member: None,
             is_at_boundary: false,
             is_at_line_start: false,
+            cut_line: Vec::new(),
             trial: None,
             limit: u64::MAX,
             stopped_at: None,

@@ -54,6 +54,7 @@ impl Reader<'_> {
         self.open = Open::default();
         self.lost = None;
         self.member = None;
+        self.cut_line.clear();
         self.is_at_boundary = false;
     }
 
