@@ -1,38 +1,45 @@
 //! The fast path: is a URL its own key, but for a fragment?
 //!
 //! ```text
-//! scheme   "http://" or "https://", lower case                        else decline
-//! host     first byte that is not a-z 0-9 - .                         must be '/' or a plain port
-//!          last label is no number, or the host is dotted decimals    else decline
-//! path     a mask of 32 bytes that need a look; of each set bit:
-//!            '?'            go on as query
-//!            '#'            cut here
-//!            '=' '|' '~'    are in the mask because a range is cheaper than an exact set
-//!            other, "/."    decline
-//!          a mask of '%': all must be escapes that stay, in upper case
-//! query    the same with its own mask; a mask of '&', to see whether a parameter signs the URL
+//! scheme   "http://" or "https://", lower case                              else decline
+//! host     mask of bytes that are not a-z 0-9 - . : the first must be '/', the end or a plain port
+//!          its last label starts with no digit, or it is dotted decimals    else decline
+//! plain    up to 128 bytes, read in four runs that overlap where it is short:
+//!          none is of the path table or % ? # \, no "/."                    the URL is its own key
+//! walk     64 bytes at a time, as masks: before a '#', split at the first '?'
+//!          path: none of the path table, no '\', no "/."                    else decline
+//!          query: none of the query table                                   else decline
+//!          escapes: the two bytes behind each '%' are digits that stay      else decline
+//!          parameters: first two letters of one may sign                    look closely
 //! ```
 //!
 //! To decline is always right: the core takes over, and it alone knows what the steps do. So nothing
 //! here changes a byte, and whatever is accepted is a slice of the input.
 //!
-//! What each trick bought, over top100.txt (100,030 URLs), one thread of a shared Xeon (Rocket Lake),
-//! the least of 25 rounds per 500 URLs, scan and XXH3-128:
-//! - Masks of 16 bytes by `wide` (SSE2) in place of a table per byte: 46 ns a URL; XXH3 alone is 12.
-//! - Blocks of 32 in one window, so that one bounds check serves four loads: 46 to 38 ns.
-//! - A short input is padded once rather than loaded in overlapping halves: part of the same step.
-//! - All `%` of a block by two tables of 16-bit sets, four at a time: 126 to 116 ns where there are any.
-//! - An empty path is found here, so that 1.2 % of the list skip the core.
+//! What each trick bought, over top100.txt (100,030 URLs): scan and XXH3-128, ns a URL, the least of 30
+//! rounds per 1000 URLs, one thread of a shared two-core x86-64 with AVX-512; XXH3 alone is 12. Before,
+//! a loop over 32 bytes that stopped at each byte to look at took 47.
+//! - All masks of the first 128 bytes, of a padded copy: 48, since wide loads wait for the copy.
+//! - Runs that overlap in place of the copy: 41. Lengths from 32 to 128 share one path, so that no
+//!   branch depends on the length.
+//! - Long URLs go on where the masks end, rather than anew: 38.
+//! - Plain URLs first, which is 7 of 10, by one mask, of `/.` and of the host: 30. A sort of bytes
+//!   takes two table look-ups by nibble, not a comparison for each byte.
+//! - Escapes and names of signature parameters by masks, in place of a loop over each `%` and `&`: 28.
+//! - The library compiles this for each sort of processor and picks one; without that, on SSE2, all of
+//!   it would be slower than what it replaced.
 
-use wide::{CmpEq, CmpGt, i8x16};
+use fearless_simd::{Level, Simd, dispatch};
 
-use crate::uri::table::{HEXDIG, UNRESERVED, hex_value, is};
-use crate::uri::{host, query};
+use crate::uri::host;
+use crate::uri::lanes::{self, Head, LANES, Sorts, below, equal, lowest, nonzero};
+use crate::uri::table::{PATH, is};
+use crate::uri::walk::walk;
 
-/// Bytes that are compared at once.
-const LANES: usize = 16;
-/// Bytes that one mask is about.
-const BLOCK: usize = 2 * LANES;
+/// The shortest input that is looked at: what two overlapping runs can hold.
+const LEN_MIN: usize = 16;
+/// The longest input that four runs of 32 bytes cover.
+const LEN_PLAIN_MAX: usize = 2 * LANES;
 
 /// A URL that is its own key, up to its fragment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,22 +79,23 @@ pub(crate) enum Quote {
 /// Finds out whether `input` is an http URL that is its own key; `None` is no verdict.
 #[inline]
 pub(crate) fn scan(input: &[u8], quote: Quote) -> Option<Found> {
-    let start = if input.starts_with(b"https://") {
-        8
-    } else if input.starts_with(b"http://") {
-        7
-    } else {
+    scan_on(Level::new(), input, quote)
+}
+
+/// The same with what a processor of this level has.
+#[inline]
+fn scan_on(level: Level, input: &[u8], quote: Quote) -> Option<Found> {
+    dispatch!(level, simd => scan_with(simd, input, quote))
+}
+
+#[inline(always)]
+fn scan_with<S: Simd>(simd: S, input: &[u8], quote: Quote) -> Option<Found> {
+    let start = authority_start(input)?;
+    if input.len() < LEN_MIN {
         return None;
-    };
-    // A short input is continued with bytes that need no look.
-    let padded;
-    let text = if input.len() > BLOCK {
-        input
-    } else {
-        padded = pad(input);
-        &padded[..]
-    };
-    let path = authority(input, text, start)?;
+    }
+    let head = Head::of(simd, input);
+    let path = authority_end(simd, &head, input, start)?;
     if path == input.len() {
         return Some(Found {
             len: path,
@@ -95,47 +103,46 @@ pub(crate) fn scan(input: &[u8], quote: Quote) -> Option<Found> {
             path: Path::Absent,
         });
     }
-    let end = path_end(input, text, path)?;
-    let (len, query) = match input.get(end) {
-        Some(b'?') => query_end(input, text, end + 1, quote)?,
-        _ => (end, Query::Plain),
-    };
-    if len < input.len() && !is_plain_fragment(&input[len..]) {
-        return None;
+    if input.len() <= LEN_PLAIN_MAX && is_plain(simd, &head, input) {
+        return Some(Found {
+            len: input.len(),
+            query: Query::Plain,
+            path: Path::Present,
+        });
     }
-    Some(Found {
-        len,
-        query,
-        path: Path::Present,
-    })
-}
-
-/// At least one block more than `input`, which is no longer than one.
-fn pad(input: &[u8]) -> [u8; 2 * BLOCK] {
-    let mut padded = [b'a'; 2 * BLOCK];
-    padded[..input.len()].copy_from_slice(input);
-    padded
-}
-
-/// Where the path starts, or the input ends, if the authority that starts at `start` stands as it should.
-#[inline]
-fn authority(input: &[u8], text: &[u8], start: usize) -> Option<usize> {
-    let mut at = start;
-    let end = loop {
-        let block = Block::at(text, at);
-        let others = block.mask(not_host);
-        if others != 0 {
-            break at + others.trailing_zeros() as usize;
-        }
-        at += block.len;
-        if at >= input.len() {
-            break input.len();
-        }
+    // A short input is continued, so that a block starts at each of its bytes.
+    let padded;
+    let text = if input.len() > LANES {
+        input
+    } else {
+        padded = pad(input);
+        &padded[..]
     };
-    let host = &input[start..end];
-    // Only a digit, a letter of a hex number, or the x of a bare 0x, ends a number.
-    let may_be_number = !matches!(host.last()?, b'g'..=b'w' | b'y' | b'z');
-    if may_be_number && host::ends_in_number(host) && !host::is_dotted_decimal(host) {
+    walk(simd, input, text, path, quote)
+}
+
+/// What stands behind `http://` or `https://`.
+#[inline(always)]
+fn authority_start(input: &[u8]) -> Option<usize> {
+    let start = u64::from_le_bytes(*input.first_chunk()?);
+    let is_https = start == u64::from_le_bytes(*b"https://");
+    let is_http = start << 8 == u64::from_le_bytes(*b"\0http://");
+    (is_http | is_https).then_some(7 + usize::from(is_https))
+}
+
+/// Where the path starts, or the input ends, if the authority that starts at `start` stands as it
+/// should.
+#[inline(always)]
+fn authority_end<S: Simd>(simd: S, head: &Head<S>, input: &[u8], start: usize) -> Option<usize> {
+    let not_host = head.places(lanes::not_host(simd, head.lanes)) | !lowest(input.len());
+    let others = not_host & !lowest(start);
+    let end = others.trailing_zeros() as usize;
+    // The byte before the host counts as a dot, so that a last label is always there.
+    let dots = head.places(equal(simd, head.lanes, b'.')) & below(others) | 1 << (start - 1);
+    let label = LANES - dots.leading_zeros() as usize;
+    // A label that starts with a digit may be a number, and so may the one before a dot at the end.
+    let may_be_number = label == end || input[label].is_ascii_digit();
+    if may_be_number && !is_name_or_address(&input[start..end]) {
         return None;
     }
     match input.get(end) {
@@ -143,6 +150,12 @@ fn authority(input: &[u8], text: &[u8], start: usize) -> Option<usize> {
         Some(b':') => port_end(input, end + 1, start),
         _ => None,
     }
+}
+
+/// Whether a host is no number to browsers, or a number in the text that they write.
+#[cold]
+fn is_name_or_address(name: &[u8]) -> bool {
+    !name.is_empty() && (!host::ends_in_number(name) || host::is_dotted_decimal(name))
 }
 
 /// Where the path starts behind a port that stays as it is.
@@ -159,232 +172,266 @@ fn port_end(input: &[u8], from: usize, scheme_end: usize) -> Option<usize> {
     (is_kept && port != default && rest[len] == b'/').then_some(from + len)
 }
 
-/// Where the path that starts at `start` ends, at a `?`, a `#` or the end, if it stands as it should.
-#[inline]
-fn path_end(input: &[u8], text: &[u8], start: usize) -> Option<usize> {
-    let mut at = start;
-    while at < input.len() {
-        let block = Block::at(text, at);
-        let mut looks = block.mask(path_looks);
-        let mut escapes = block.mask(|bytes, _| bytes.cmp_eq(splat(b'%')));
-        let mut end = None;
-        while looks != 0 {
-            let look = at + looks.trailing_zeros() as usize;
-            match input[look] {
-                b'?' | b'#' => {
-                    end = Some(look);
-                    // Only what stands before it is path.
-                    escapes &= lowest(looks) - 1;
-                    break;
-                }
-                b'=' | b'|' | b'~' => looks ^= lowest(looks),
-                _ => return None,
-            }
-        }
-        if escapes != 0 && !all_stay(input, at, escapes) {
-            return None;
-        }
-        if end.is_some() {
-            return end;
-        }
-        at += block.len;
-    }
-    Some(input.len())
-}
-
-/// Where the query that starts at `start` ends, and whether it signs, if it stands as it should.
-#[inline]
-fn query_end(input: &[u8], text: &[u8], start: usize, quote: Quote) -> Option<(usize, Query)> {
-    let mut at = start;
-    let mut end = input.len();
-    let mut may_sign = query::may_sign(&input[start..]);
-    while at < end {
-        let block = Block::at(text, at);
-        let mut looks = block.mask(query_looks);
-        let mut escapes = block.mask(|bytes, _| bytes.cmp_eq(splat(b'%')));
-        let mut delimiters = block.mask(|bytes, _| bytes.cmp_eq(splat(b'&')));
-        while looks != 0 {
-            let look = at + looks.trailing_zeros() as usize;
-            match input[look] {
-                b'#' => {
-                    end = look;
-                    escapes &= lowest(looks) - 1;
-                    delimiters &= lowest(looks) - 1;
-                    break;
-                }
-                b'\'' if quote == Quote::Kept => looks ^= lowest(looks),
-                _ => return None,
-            }
-        }
-        if escapes != 0 && !all_stay(input, at, escapes) {
-            return None;
-        }
-        while delimiters != 0 {
-            let param = at + delimiters.trailing_zeros() as usize + 1;
-            may_sign |= query::may_sign(&input[param..]);
-            delimiters ^= lowest(delimiters);
-        }
-        at += block.len;
-    }
-    let query = if may_sign && query::is_signed(&input[start..end]) {
-        Query::Signed
-    } else {
-        Query::Plain
-    };
-    Some((end, query))
-}
-
-/// Whether a fragment has no bytes that are trimmed.
-#[cold]
-fn is_plain_fragment(fragment: &[u8]) -> bool {
-    fragment.iter().all(|byte| *byte > b' ')
-}
-
-/// Whether the `%` at these places behind `at` are escapes, and stay as they are.
-#[inline]
-fn all_stay(input: &[u8], at: usize, mut escapes: u32) -> bool {
-    let mut stay = true;
-    while escapes != 0 {
-        // Four at a time, the last one again if there are fewer: one branch in place of four.
-        let mut place = 0;
-        for _ in 0..4 {
-            place = if escapes == 0 {
-                place
-            } else {
-                escapes.trailing_zeros() as usize
-            };
-            escapes &= escapes.wrapping_sub(1);
-            let digits = at + place + 1;
-            let Some(&[high, low]) = input.get(digits..digits + 2) else {
-                return false;
-            };
-            stay &= STAYING[usize::from(high)] & NIBBLE[usize::from(low)] != 0;
-        }
-    }
-    stay
-}
-
-/// By the first digit of an escape: the second digits with which it stays, as bits.
-const STAYING: [u16; 256] = {
-    let mut table = [0; 256];
-    let mut escape = 0u8;
+/// Bytes behind the host that need a look.
+const ATTENTION: Sorts = {
+    let mut sorts = [0; 256];
+    let mut byte = 0u8;
     loop {
-        if !is(escape, UNRESERVED) {
-            table[crate::uri::table::HEX_UPPER[(escape >> 4) as usize] as usize] |=
-                1 << (escape & 15);
+        let sort = match byte {
+            0..b' ' | 0x80.. => 1,
+            b' ' | b'"' | b'#' | b'%' => 1 << 1,
+            b'<' | b'>' | b'?' => 1 << 2,
+            b'\\' | b'^' => 1 << 3,
+            b'`' => 1 << 4,
+            b'{' | b'}' | 0x7F => 1 << 5,
+            _ => 0,
+        };
+        assert!((sort != 0) == (is(byte, PATH) || matches!(byte, b'%' | b'\\')));
+        sorts[byte as usize] = sort;
+        if byte == u8::MAX {
+            break Sorts::of(&sorts);
         }
-        if escape == u8::MAX {
-            break table;
-        }
-        escape += 1;
+        byte += 1;
     }
 };
 
-/// By the second digit of an escape: its bit; none for digits in lower case and other bytes.
-const NIBBLE: [u16; 256] = {
-    let mut table = [0; 256];
-    let mut digit = 0u8;
-    while digit < 0x80 {
-        if is(digit, HEXDIG) && !digit.is_ascii_lowercase() {
-            table[digit as usize] = 1 << hex_value(digit);
+/// Whether nothing in an input of at most [`LEN_PLAIN_MAX`] bytes needs a look. Where runs meet that
+/// do not follow each other, a "/." may be seen that is not there; none that is there is missed,
+/// since of two neighbours at the end of a run the next run has both.
+#[inline(always)]
+fn is_plain<S: Simd>(simd: S, head: &Head<S>, input: &[u8]) -> bool {
+    let (low, high) = (head.lanes, head.rest(simd, input));
+    let sorts = ATTENTION.look_up(simd, low) | ATTENTION.look_up(simd, high);
+    let slashes = (equal(simd, low, b'/'), equal(simd, high, b'/'));
+    let dots = (equal(simd, low, b'.'), equal(simd, high, b'.'));
+    let hidden = dots.0 & slashes.0 << 1 | dots.1 & (slashes.1 << 1 | slashes.0 >> 63);
+    nonzero(simd, sorts) | hidden == 0
+}
+
+/// At least one block more than `input`, which is no longer than one.
+#[inline(always)]
+fn pad(input: &[u8]) -> [u8; 2 * LANES] {
+    let mut padded = [0; 2 * LANES];
+    padded[..input.len()].copy_from_slice(input);
+    padded
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::policy::plan::{Base, Fragment};
+    use crate::uri::core::{self, Settings};
+    use crate::uri::parts::Parts;
+    use crate::uri::{Kind, query};
+
+    /// What this processor can be made to use.
+    fn levels() -> Vec<Level> {
+        let own = Level::new();
+        #[cfg(target_arch = "x86_64")]
+        {
+            let lesser = [
+                own.as_sse2().map(Simd::level),
+                own.as_sse4_2().map(Simd::level),
+                own.as_avx2().map(Simd::level),
+            ];
+            lesser.into_iter().flatten().chain([own]).collect()
         }
-        digit += 1;
+        #[cfg(not(target_arch = "x86_64"))]
+        vec![own]
     }
-    table
-};
 
-/// The lowest set bit.
-#[inline]
-fn lowest(mask: u32) -> u32 {
-    mask & mask.wrapping_neg()
-}
+    /// The verdict of all levels.
+    fn verdict(input: &[u8], quote: Quote) -> Option<Found> {
+        let found = scan(input, quote);
+        for level in levels() {
+            let again = scan_on(level, input, quote);
+            assert_eq!(again, found, "{level:?}: {}", input.escape_ascii());
+        }
+        found
+    }
 
-/// Thirty-two bytes of a text. Where fewer are left, the last thirty-two.
-struct Block {
-    halves: [i8x16; 2],
-    /// The byte before each.
-    before: [i8x16; 2],
-    /// How many bytes at the front were looked at before.
-    shift: usize,
-    /// How many bytes behind them are there.
-    len: usize,
-}
+    /// The slow twin: what the core writes, if that is the input up to its fragment.
+    fn slowly(input: &[u8], quote: Quote) -> Option<Found> {
+        let base = match quote {
+            Quote::Escaped => Base::Browser,
+            Quote::Kept => Base::Grammar,
+        };
+        let settings = Settings {
+            base,
+            fragment: Fragment::Drop,
+        };
+        let (mut joined, mut out) = (Vec::new(), Vec::new());
+        let outcome = core::write(input, settings, &mut joined, &mut out);
+        let cut = memchr::memchr(b'#', input).unwrap_or(input.len());
+        let path = match out.strip_prefix(&input[..cut]) {
+            Some(b"") => Path::Present,
+            Some(b"/") if cut == input.len() => Path::Absent,
+            _ => return None,
+        };
+        let is_signed = Parts::of(&out).query.is_some_and(query::is_signed);
+        (outcome.kind == Kind::Http).then_some(Found {
+            len: cut,
+            query: if is_signed {
+                Query::Signed
+            } else {
+                Query::Plain
+            },
+            path,
+        })
+    }
 
-impl Block {
-    #[inline]
-    fn at(text: &[u8], at: usize) -> Self {
-        let low = at.min(text.len() - BLOCK);
-        let window: &[u8; BLOCK + 1] = text[low - 1..]
-            .first_chunk()
-            .expect("a block and one byte are there");
-        Self {
-            halves: [load(window, 1), load(window, 1 + LANES)],
-            before: [load(window, 0), load(window, LANES)],
-            shift: at - low,
-            len: low + BLOCK - at,
+    /// What is left to the core though it is its own key.
+    fn is_declined(input: &[u8]) -> bool {
+        let Some(start) = authority_start(input) else {
+            return true;
+        };
+        let is_host = |byte: &u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.');
+        let host_len = input[start..]
+            .iter()
+            .take_while(|byte| is_host(byte))
+            .count();
+        let behind = &input[start + host_len..];
+        let (text, fragment) = core::cut(behind, b'#');
+        let (path, query) = core::cut(text, b'?');
+        let is_rare = |byte: &u8| matches!(byte, b'\\' | b'^' | b'`' | b'{' | b'}');
+        let has_stray = |text: &[u8]| {
+            text.iter().enumerate().any(|(at, byte)| {
+                *byte == b'%' && crate::uri::table::escape_at(&text[at..]).is_none()
+            })
+        };
+        let name = &input[start..start + host_len];
+        input.len() < LEN_MIN
+            || start + host_len > LANES
+            || (host::ends_in_number(name) && !host::is_dotted_decimal(name))
+            || !(behind.is_empty() || matches!(behind[0], b'/' | b':'))
+            || path.windows(2).any(|pair| pair == b"/.")
+            || path.contains(&b'\\')
+            || query.is_some_and(|query| query.iter().any(is_rare))
+            || has_stray(path)
+            || query.is_some_and(has_stray)
+            || fragment.is_some_and(|fragment| fragment.iter().any(|byte| *byte <= b' '))
+            || (behind.starts_with(b":") && !path.contains(&b'/'))
+    }
+
+    fn check_twin(input: &[u8]) {
+        for quote in [Quote::Escaped, Quote::Kept] {
+            let found = verdict(input, quote);
+            let slow = slowly(input, quote);
+            if found != slow {
+                assert_eq!(found, None, "{}", input.escape_ascii());
+                assert!(is_declined(input), "declined: {}", input.escape_ascii());
+            }
         }
     }
 
-    /// The bytes that `looks` finds, as bits from the place of the block on. It sees each byte, and
-    /// the one before.
-    #[inline]
-    fn mask(&self, looks: impl Fn(i8x16, i8x16) -> i8x16) -> u32 {
-        let low = bits(looks(self.halves[0], self.before[0]));
-        let high = bits(looks(self.halves[1], self.before[1]));
-        (low | high << LANES) >> self.shift
+    proptest! {
+        #[test]
+        fn says_what_the_core_says(
+            authority in "https?://([a-z]{1,9}\\.){0,4}([a-z]{1,30}|[0-9]{1,3}|0x1f|10\\.0\\.0\\.1|xn--a)\\.?(:8080|:80|:0?443|:)?",
+            lead in "(/[a-z0-9]{0,70}){0,2}",
+            pieces in prop::collection::vec(
+                "[a-z0-9/.~_=|'-]{0,30}|/\\.|\\.|/|%[0-9A-F]{2}|%[0-9A-Fa-f]{0,2}|[ \"#<>?^`{}\\\\\u{7f}é]|&|&s|&sig=|\\?[hHsS%]|%73ig=|s%69g=|key-pair-id|&hmac=1",
+                0..12,
+            ),
+        ) {
+            check_twin([authority, lead, pieces.concat()].concat().as_bytes());
+        }
+
+        #[test]
+        fn finds_one_odd_byte_wherever_it_stands(len in 20usize..200, place in 0usize..200, byte: u8) {
+            let mut input = format!("https://a.example/{}", "a".repeat(len)).into_bytes();
+            let place = 17 + place % (input.len() - 17);
+            input[place] = byte;
+            check_twin(&input);
+            input[18] = b'?';
+            check_twin(&input);
+        }
+
+        #[test]
+        fn sees_across_the_ends_of_blocks(
+            len in 0usize..140,
+            pair in "/\\.|/\\./|%2F|%41|%2f|\\?sig=|&sig=|\\?%73ig=|&s%69g=|#!|\\?a=1&hmac",
+            rest in 0usize..70,
+        ) {
+            let (lead, rest) = ("a".repeat(len), "b".repeat(rest));
+            check_twin(format!("http://a.example/{lead}{pair}{rest}").as_bytes());
+            check_twin(format!("http://a.example/?{lead}{pair}{rest}").as_bytes());
+        }
     }
-}
 
-#[inline]
-fn load(window: &[u8; BLOCK + 1], start: usize) -> i8x16 {
-    let bytes: &[u8; LANES] = window[start..]
-        .first_chunk()
-        .expect("a half of the window starts there");
-    i8x16::from(bytes.map(u8::cast_signed))
-}
+    fn check(input: &str, expected: Option<(usize, Query, Path)>) {
+        let found = verdict(input.as_bytes(), Quote::Escaped);
+        let found = found.map(|found| (found.len, found.query, found.path));
+        assert_eq!(found, expected, "{input}");
+    }
 
-#[inline]
-fn splat(byte: u8) -> i8x16 {
-    i8x16::splat(byte.cast_signed())
-}
+    #[test]
+    fn what_is_its_own_key_is_found() {
+        let whole = |input: &str| check(input, Some((input.len(), Query::Plain, Path::Present)));
+        whole("https://example.org/");
+        whole("http://example.org./a//b/c.d");
+        whole("http://example.org:8080/a");
+        whole("http://192.168.0.1/a=b|c~d'e[f]");
+        whole("https://example.org/caf%C3%A9/a%2Fb?q=%26&r=c+d");
+        whole("https://example.org/a?");
+        whole("https://example.org/a?b/./c?d");
+    }
 
-#[inline]
-fn bits(lanes: i8x16) -> u32 {
-    lanes.move_mask().cast_unsigned()
-}
+    #[test]
+    fn a_fragment_and_an_empty_path_are_told() {
+        check(
+            "https://example.org/a#top",
+            Some((21, Query::Plain, Path::Present)),
+        );
+        check(
+            "https://example.org/a#!/b?sig=1",
+            Some((21, Query::Plain, Path::Present)),
+        );
+        check(
+            "https://example.org",
+            Some((19, Query::Plain, Path::Absent)),
+        );
+    }
 
-/// Lanes that are not `a-z`, `0-9`, `-` or `.`.
-#[inline]
-fn not_host(bytes: i8x16, _before: i8x16) -> i8x16 {
-    let slash = bytes.cmp_eq(splat(b'/'));
-    (outside(bytes, b'a', b'z') & outside(bytes, b'-', b'9')) | slash
-}
+    #[test]
+    fn a_signature_is_told() {
+        for query in [
+            "sig=1",
+            "a=1&Signature=x",
+            "HMAC",
+            "a&X-Amz-Signature=0",
+            "key-pair-id",
+        ] {
+            let input = format!("https://example.org/a?{query}");
+            check(&input, Some((input.len(), Query::Signed, Path::Present)));
+        }
+        let input = "https://example.org/a?sign=1&design=sig";
+        check(input, Some((input.len(), Query::Plain, Path::Present)));
+    }
 
-/// Lanes that are below `first` or above `last`: moved so that `first` is the least signed number.
-#[inline]
-fn outside(bytes: i8x16, first: u8, last: u8) -> i8x16 {
-    let offset = 0x80u8.wrapping_sub(first);
-    (bytes + splat(offset)).cmp_gt(splat(last.wrapping_add(offset)))
-}
-
-/// Lanes of a path that need a look: C0, space, `"` `#` `<` `=` `>` `?` `\` `^` `` ` ``, from `{`
-/// on, from 0x80 on, and a `.` behind a `/`.
-#[inline]
-fn path_looks(bytes: i8x16, before: i8x16) -> i8x16 {
-    let dot = bytes.cmp_eq(splat(b'.')) & before.cmp_eq(splat(b'/'));
-    outside(bytes, b'!', b'z')
-        | (bytes & splat(0xFE)).cmp_eq(splat(b'"'))
-        | (bytes & splat(0xFC)).cmp_eq(splat(b'<'))
-        | (bytes & splat(0xFD)).cmp_eq(splat(b'\\'))
-        | bytes.cmp_eq(splat(b'`'))
-        | dot
-}
-
-/// Lanes of a query that need a look: C0, space, `"` `#` `'` `<` `>`, from 0x7F on.
-#[inline]
-fn query_looks(bytes: i8x16, _before: i8x16) -> i8x16 {
-    outside(bytes, b'!', b'~')
-        | bytes.cmp_eq(splat(b'\''))
-        | (bytes & splat(0xFE)).cmp_eq(splat(b'"'))
-        | (bytes & splat(0xFD)).cmp_eq(splat(b'<'))
+    #[test]
+    fn what_a_step_may_change_is_declined() {
+        for input in [
+            "HTTP://example.org/a",
+            "http://Example.org/a",
+            "http://example.org:80/a",
+            "http://example.org:08080/a",
+            "http://0x7f.1/abcdefgh",
+            "http://1.2.3.256/abcdefgh",
+            "http:///abcdefghijk",
+            "http://user@example.org/a",
+            "http://example.org/a/../b",
+            "http://example.org/a%7Eb",
+            "http://example.org/a%2fb",
+            "http://example.org/a%2",
+            "http://example.org/a?it's",
+            "http://example.org/a b",
+            "http://example.org/a?b#c d",
+            "http://example.org?a=b",
+        ] {
+            check(input, None);
+        }
+    }
 }

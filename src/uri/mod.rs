@@ -11,6 +11,7 @@ mod core;
 mod dots;
 mod fast;
 mod host;
+mod lanes;
 mod normalizer;
 mod parts;
 mod percent;
@@ -21,6 +22,7 @@ mod skeleton;
 mod table;
 mod trace;
 mod vertex;
+mod walk;
 
 pub use bridge::bridges;
 pub use normalizer::{Masks, Normalized, Normalizer};

@@ -95,41 +95,32 @@ pub(crate) fn is_session(param: &[u8]) -> bool {
 pub(crate) fn is_signed(query: &[u8]) -> bool {
     params(query).any(|param| {
         let name = name_value(param).0;
-        may_sign(name) && SIGNATURE.iter().any(|own| names_lower(own, name))
+        name.first()
+            .is_some_and(|first| *first == b'%' || starts_signature(*first))
+            && SIGNATURE.iter().any(|own| names_lower(own, name))
     })
 }
 
-/// A cheap no for most parameters: the first two letters of [`SIGNATURE`], or escapes of them.
-#[inline]
-pub(crate) fn may_sign(param: &[u8]) -> bool {
-    match param {
-        [first, second, ..] => {
-            SIGNATURE_START[0][usize::from(*first)] & SIGNATURE_START[1][usize::from(*second)] != 0
-        }
-        _ => false,
-    }
+/// Whether `byte` is the first letter of a name in [`SIGNATURE`].
+pub(crate) const fn starts_signature(byte: u8) -> bool {
+    is_signature_byte(byte, 0)
 }
 
-/// By first and by second letter: the names of [`SIGNATURE`] that have it there, as bits, and one more
-/// for an escape in the first place, whatever follows.
-const SIGNATURE_START: [[u8; 256]; 2] = {
-    const ESCAPED: u8 = 1 << SIGNATURE.len();
-    let mut table = [[0; 256], [ESCAPED; 256]];
+/// Whether `byte` is the second letter of a name in [`SIGNATURE`].
+pub(crate) const fn continues_signature(byte: u8) -> bool {
+    is_signature_byte(byte, 1)
+}
+
+const fn is_signature_byte(byte: u8, place: usize) -> bool {
     let mut name = 0;
     while name < SIGNATURE.len() {
-        let mut place = 0;
-        while place < 2 {
-            let letter = SIGNATURE[name].as_bytes()[place];
-            table[place][letter as usize] |= 1 << name;
-            table[place][letter.to_ascii_uppercase() as usize] |= 1 << name;
-            place += 1;
+        if byte.to_ascii_lowercase() == SIGNATURE[name].as_bytes()[place] {
+            return true;
         }
-        table[1][b'%' as usize] |= 1 << name;
         name += 1;
     }
-    table[0][b'%' as usize] = ESCAPED;
-    table
-};
+    false
+}
 
 fn names_lower(own: &str, name: &[u8]) -> bool {
     is_named(
