@@ -59,8 +59,8 @@ impl Policy {
     /// A built-in policy by its name (`safe@1`), or one from a file.
     ///
     /// # Errors
-    /// An unknown name, or a file that is no valid policy: exit code 2. Of a file the message has the
-    /// line and column, what was expected, and the nearest known name.
+    /// An unknown name, or a file that is no valid policy: exit code 2. Of a file the message has a
+    /// line for each mistake: line and column, what was expected, and the nearest known name.
     ///
     /// ```
     /// # use crawl_dedupe::policy::Policy;
@@ -92,8 +92,14 @@ impl Policy {
     /// # Errors
     /// As [`Policy::load`].
     pub fn parse(bytes: &[u8], path: &Path) -> Result<Self> {
-        let loaded = file::parse(bytes, path.parent().unwrap_or(Path::new("")))
-            .map_err(|mistake| Error::usage(mistake.message_in(bytes, path)))?;
+        let loaded =
+            file::parse(bytes, path.parent().unwrap_or(Path::new(""))).map_err(|mistakes| {
+                let messages: Vec<String> = mistakes
+                    .iter()
+                    .map(|mistake| mistake.message_in(bytes, path))
+                    .collect();
+                Error::usage(messages.join("\n"))
+            })?;
         Ok(Self {
             sources: loaded.sources,
             ..Self::of(&loaded.name, &loaded.version, loaded.plan)

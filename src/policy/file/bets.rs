@@ -5,7 +5,7 @@ use std::path::Path;
 
 use toml_edit::{Item, TableLike, Value};
 
-use super::mistake::{Mistake, Read, did_you_mean};
+use super::mistake::{Mistake, Mistakes, Read, did_you_mean};
 use super::{list, names, span_of};
 use crate::policy::plan::{Bets, Names};
 use crate::policy::rule::{Rule, RuleSet, Tier};
@@ -28,20 +28,31 @@ pub(super) struct Said {
 
 impl Said {
     /// Reads the families of `table`; the keys in `others` are somebody else's.
-    pub(super) fn read(table: &dyn TableLike, others: &[&str], folder: &Path) -> Read<Self> {
+    pub(super) fn read(
+        table: &dyn TableLike,
+        others: &[&str],
+        folder: &Path,
+        mistakes: &mut Mistakes,
+    ) -> Self {
         let mut said = Self::default();
         for (name, item) in table.iter().filter(|(name, _)| !others.contains(name)) {
             let options = family(name);
             if options.is_empty() {
-                return Err(unknown_family(name, span_of(table, name), others));
-            }
-            said.families = said.families.union(options);
-            for value in values(item)? {
-                said.read_value(name, value, folder)?;
+                mistakes.extend([unknown_family(name, span_of(table, name), others)]);
+            } else {
+                said.families = said.families.union(options);
+                mistakes.note(said.read_family(name, item, folder));
             }
         }
-        refuse_exclusive(said.rules, table)?;
-        Ok(said)
+        mistakes.note(refuse_exclusive(said.rules, table));
+        said
+    }
+
+    fn read_family(&mut self, name: &str, item: &Item, folder: &Path) -> Read<()> {
+        for value in values(item)? {
+            self.read_value(name, value, folder)?;
+        }
+        Ok(())
     }
 
     /// One option, name or list file of a family.

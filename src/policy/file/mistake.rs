@@ -36,6 +36,31 @@ impl Mistake {
     }
 }
 
+/// What is wrong with a file.
+#[derive(Debug, Default)]
+pub(super) struct Mistakes(Vec<Mistake>);
+
+impl Mistakes {
+    /// What was read, or nothing, and then its mistake is kept.
+    pub(super) fn note<T>(&mut self, read: Read<T>) -> Option<T> {
+        read.map_err(|mistake| self.0.push(mistake)).ok()
+    }
+
+    pub(super) fn extend(&mut self, mistakes: impl IntoIterator<Item = Mistake>) {
+        self.0.extend(mistakes);
+    }
+
+    /// All of them in the order of the file, if there are any.
+    pub(super) fn none(mut self) -> Result<(), Vec<Mistake>> {
+        self.0.sort_by_key(|mistake| mistake.offset);
+        if self.0.is_empty() {
+            Ok(())
+        } else {
+            Err(self.0)
+        }
+    }
+}
+
 /// Where a span starts; what has none stands at the start of the file.
 pub(super) fn start(span: Option<Range<usize>>) -> usize {
     span.map_or(0, |span| span.start)

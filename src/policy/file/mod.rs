@@ -1,4 +1,4 @@
-//! Policy files: TOML in, a plan out, or the first mistake with its place. Must never decide what a rule does.
+//! Policy files: TOML in, a plan out, or the mistakes with their places. Must never decide what a rule does.
 
 mod bets;
 mod host;
@@ -20,7 +20,7 @@ use crate::policy::builtin::{BUILTINS, Builtin};
 use crate::policy::plan::{Base, Fragment, Plan, Scope};
 
 pub(super) use mistake::{Mistake, did_you_mean};
-use mistake::{Read, start};
+use mistake::{Mistakes, Read, start};
 
 /// What a policy file says.
 #[derive(Debug)]
@@ -51,46 +51,55 @@ pub(super) fn read(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Reads a policy file; list files are found from `folder`.
-pub(super) fn parse(bytes: &[u8], folder: &Path) -> Read<Loaded> {
+/// Reads a policy file; list files are found from `folder`. Of each key and each entry the first mistake
+/// is told, in the order of the file.
+pub(super) fn parse(bytes: &[u8], folder: &Path) -> Result<Loaded, Vec<Mistake>> {
+    let document = read_document(bytes).map_err(|mistake| vec![mistake])?;
+    let mut mistakes = Mistakes::default();
+    let loaded = read_root(document.as_table(), folder, &mut mistakes);
+    mistakes.none().map(|()| loaded)
+}
+
+fn read_document(bytes: &[u8]) -> Read<Document<&str>> {
     let text = std::str::from_utf8(bytes).map_err(|error| {
         let at = error.valid_up_to();
         Mistake::at(Some(at..at), "not UTF-8; a policy file is TOML, in UTF-8")
     })?;
-    let document =
-        Document::parse(text).map_err(|error| Mistake::at(error.span(), toml_message(&error)))?;
-    let root = document.as_table();
-    refuse_unknown(root, &KEYS, "key")?;
+    Document::parse(text).map_err(|error| Mistake::at(error.span(), toml_message(&error)))
+}
 
-    let name = read_name(root)?;
-    let version = read_version(root)?;
-    let base = read_base(root)?;
-    if let Some(builtin) = Builtin::named(&format!("{name}@{version}")) {
-        return Err(Mistake::at(
-            span_of(root, "name"),
-            format!(
-                "`{}` is built in; expected another name or version",
-                builtin.name
-            ),
-        ));
-    }
-    let mut plan = Plan::new(base);
-    plan.fragment = read_fragment(root)?;
+/// What the tables say, as far as it can be read.
+fn read_root(root: &dyn TableLike, folder: &Path, mistakes: &mut Mistakes) -> Loaded {
+    mistakes.extend(unknown(root, &KEYS, "key"));
+    let name = mistakes.note(read_name(root)).unwrap_or_default();
+    let version = mistakes.note(read_version(root)).unwrap_or_default();
+    mistakes.extend(Builtin::named(&format!("{name}@{version}")).map(|builtin| {
+        let message = format!(
+            "`{}` is built in; expected another name or version",
+            builtin.name
+        );
+        Mistake::at(span_of(root, "name"), message)
+    }));
+    let base = mistakes.note(read_base(root));
+    let mut plan = Plan::new(base.unwrap_or(Base::Browser));
+    plan.fragment = mistakes.note(read_fragment(root)).unwrap_or(Fragment::Drop);
     let mut sources = Sources::default();
-    if let Some(item) = root.get("bets") {
-        let said = bets::Said::read(table(item, "[bets]")?, &[], folder)?;
+    let bets = root.get("bets").map(|item| table(item, "[bets]"));
+    if let Some(table) = bets.and_then(|table| mistakes.note(table)) {
+        let said = bets::Said::read(table, &[], folder, mistakes);
         said.apply(&mut plan.bets);
         sources = said.into_sources("");
     }
-    plan.origins = origin::read_all(root, &plan.bets, folder, &mut sources)?;
+    plan.origins = origin::Reader { folder, mistakes }.read_all(root, &plan.bets, &mut sources);
     names::complete(&mut plan.bets);
-    plan.scope = root.get("scope").map(read_scope).transpose()?;
-    Ok(Loaded {
+    let scope = root.get("scope").map(read_scope);
+    plan.scope = scope.and_then(|scope| mistakes.note(scope));
+    Loaded {
         name,
         version,
         plan,
         sources,
-    })
+    }
 }
 
 /// What the TOML parser says, on one line.
@@ -221,20 +230,26 @@ fn read_scope(item: &Item) -> Read<Scope> {
 }
 
 /// Keys that are not in `known`, with the nearest one that is.
+fn unknown(table: &dyn TableLike, known: &[&str], what: &str) -> Vec<Mistake> {
+    let names = table.iter().map(|(name, _)| name);
+    names
+        .filter(|name| !known.contains(name))
+        .map(|name| {
+            let message = format!(
+                "unknown {what} `{name}`; expected one of {}{}",
+                known.join(", "),
+                did_you_mean(name, known.iter().copied())
+            );
+            Mistake::at(span_of(table, name), message)
+        })
+        .collect()
+}
+
 fn refuse_unknown(table: &dyn TableLike, known: &[&str], what: &str) -> Read<()> {
-    for (name, _) in table.iter() {
-        if !known.contains(&name) {
-            return Err(Mistake::at(
-                span_of(table, name),
-                format!(
-                    "unknown {what} `{name}`; expected one of {}{}",
-                    known.join(", "),
-                    did_you_mean(name, known.iter().copied())
-                ),
-            ));
-        }
+    match unknown(table, known, what).into_iter().next() {
+        Some(mistake) => Err(mistake),
+        None => Ok(()),
     }
-    Ok(())
 }
 
 /// Where a key stands.

@@ -6,7 +6,7 @@ use std::path::Path;
 use toml_edit::{Item, TableLike};
 
 use super::bets::Said;
-use super::mistake::{Mistake, Read, start};
+use super::mistake::{Mistake, Mistakes, Read, start};
 use super::{host, names, span_of, string};
 use crate::policy::Sources;
 use crate::policy::origins::{Authority, Origin, Origins};
@@ -24,57 +24,77 @@ struct Entry {
     said: Said,
 }
 
-/// All entries, each with the bets of `policy` and of the entries that cover it.
-pub(super) fn read_all(
-    root: &dyn TableLike,
-    policy: &Bets,
-    folder: &Path,
-    sources: &mut Sources,
-) -> Read<Origins> {
-    let Some(item) = root.get("origin") else {
-        return Ok(Origins::default());
-    };
-    let mut entries: Vec<Entry> = Vec::new();
-    let mut by_place: HashMap<Place, usize> = HashMap::new();
-    for table in tables(item)? {
-        let entry = read(table, folder)?;
-        let place = (
-            entry.authority.host.clone(),
-            entry.authority.port,
-            entry.path.clone(),
-        );
-        if by_place.insert(place, entries.len()).is_some() {
-            return Err(Mistake::at(
+/// Reads entries, and notes what is wrong with each.
+pub(super) struct Reader<'r> {
+    pub(super) folder: &'r Path,
+    pub(super) mistakes: &'r mut Mistakes,
+}
+
+impl Reader<'_> {
+    /// All entries, each with the bets of `policy` and of the entries that cover it.
+    pub(super) fn read_all(
+        &mut self,
+        root: &dyn TableLike,
+        policy: &Bets,
+        sources: &mut Sources,
+    ) -> Origins {
+        let tables = root.get("origin").map(tables);
+        let tables = tables.and_then(|tables| self.mistakes.note(tables));
+        let mut entries: Vec<Entry> = Vec::new();
+        let mut by_place: HashMap<Place, usize> = HashMap::new();
+        for table in tables.unwrap_or_default() {
+            let Some(entry) = self.read(table) else {
+                continue;
+            };
+            let place = (
+                entry.authority.host.clone(),
+                entry.authority.port,
+                entry.path.clone(),
+            );
+            if by_place.insert(place, entries.len()).is_some() {
+                self.mistakes.extend([Mistake::at(
                 span_of(table, "host"),
                 "an origin of this host, port and path stands above; expected one entry for each",
-            ));
+            )]);
+            }
+            entries.push(entry);
         }
-        entries.push(entry);
-    }
-    let origins: Vec<Origin> = entries
-        .iter()
-        .map(|entry| {
-            let mut bets = policy.clone();
-            for (host, port, path) in covering(entry) {
-                if let Some(&index) = by_place.get(&(host, port, path)) {
-                    entries[index].said.apply(&mut bets);
+        let origins: Vec<Origin> = entries
+            .iter()
+            .map(|entry| {
+                let mut bets = policy.clone();
+                for (host, port, path) in covering(entry) {
+                    if let Some(&index) = by_place.get(&(host, port, path)) {
+                        entries[index].said.apply(&mut bets);
+                    }
                 }
-            }
-            names::complete(&mut bets);
-            Origin {
-                authority: entry.authority.clone(),
-                path: entry.path.clone(),
-                bets,
-            }
-        })
-        .collect();
-    for entry in entries {
-        let origin = name_of(&entry);
-        let own = entry.said.into_sources(&origin);
-        sources.lists.extend(own.lists);
-        sources.evidence.extend(own.evidence);
+                names::complete(&mut bets);
+                Origin {
+                    authority: entry.authority.clone(),
+                    path: entry.path.clone(),
+                    bets,
+                }
+            })
+            .collect();
+        for entry in entries {
+            let origin = name_of(&entry);
+            let own = entry.said.into_sources(&origin);
+            sources.lists.extend(own.lists);
+            sources.evidence.extend(own.evidence);
+        }
+        Origins::new(origins)
     }
-    Ok(Origins::new(origins))
+
+    fn read(&mut self, table: &dyn TableLike) -> Option<Entry> {
+        let place = self.mistakes.note(read_place(table));
+        let said = Said::read(table, &KEYS, self.folder, self.mistakes);
+        let (authority, path) = place?;
+        Some(Entry {
+            authority,
+            path,
+            said,
+        })
+    }
 }
 
 /// Every place that covers the entry, the widest first, itself last.
@@ -123,7 +143,7 @@ fn tables(item: &Item) -> Read<Vec<&dyn TableLike>> {
     }
 }
 
-fn read(table: &dyn TableLike, folder: &Path) -> Read<Entry> {
+fn read_place(table: &dyn TableLike) -> Read<(Authority, Vec<u8>)> {
     let Some(item) = table.get("host") else {
         let span = table
             .iter()
@@ -143,12 +163,7 @@ fn read(table: &dyn TableLike, folder: &Path) -> Read<Entry> {
         }
         None => Vec::new(),
     };
-    let said = Said::read(table, &KEYS, folder)?;
-    Ok(Entry {
-        authority,
-        path,
-        said,
-    })
+    Ok((authority, path))
 }
 
 /// A path as keys write it, without the slash at its end; it is a prefix of whole segments.

@@ -155,6 +155,23 @@ fn every_mistake_has_its_place_and_what_was_expected() {
 }
 
 #[test]
+fn all_mistakes_are_told_in_the_order_of_the_file() {
+    let text = "x = 1\nversion = -1\nbase = \"safe@2\"\n[bets]\nww = \"www\"\nwww = 1\n[[origin]]\nhost = \"a b\"\n\
+                scheme = 1\n[[origin]]\npath = \"/\"\n[scope]\nhosts = []";
+    let error = Policy::parse(text.as_bytes(), Path::new("p")).unwrap_err();
+    let message = error.to_string();
+    let places: Vec<&str> = message
+        .lines()
+        .map(|line| line.split(": ").next().unwrap_or_default())
+        .collect();
+    let expected = [
+        "p:1:1", "p:1:1", "p:2:11", "p:3:8", "p:5:1", "p:6:7", "p:8:8", "p:9:10", "p:11:1",
+        "p:13:9",
+    ];
+    assert_eq!(places, expected, "{message}");
+}
+
+#[test]
 fn names_and_versions_are_checked() {
     for (text, expected) in [
         (&b"version = 1"[..], "p.toml:1:1: no `name`"),
@@ -386,7 +403,7 @@ proptest! {
         let text = with(&lines.join("\n"));
         if let Err(error) = Policy::parse(text.as_bytes(), Path::new("p")) {
             let message = error.to_string();
-            prop_assert!(message.starts_with("p:") && !message.contains('\n'), "{}", message);
+            prop_assert!(message.lines().all(|line| line.starts_with("p:")), "{}", message);
         }
     }
 }
