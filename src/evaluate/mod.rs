@@ -227,6 +227,7 @@ impl Shared {
         let spread = Spread::of(table, &question.classes, parts, &limits);
         let lost = [&*outcome.loss.homes, &*at_most.homes];
         let sampled = spread.sampled(table, sample, self.same.pairs, lost);
+        outcome.loss.first = sample.whole(outcome.loss.first);
         outcome.loss.best = sample.whole(outcome.loss.best);
         outcome.loss.worst = sample.whole(at_most.worst);
         outcome.loss.expected = f64::NAN;

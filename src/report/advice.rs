@@ -9,16 +9,20 @@ use super::figures::CountsByName;
 use super::learned::LearnedPolicy;
 use super::people::People;
 use crate::evaluate::{
-    Advice, Estimate, Interactions, N_BINS, Outcome, Sampled, Share, Table, Thresholds,
+    Advice, Estimate, Interactions, N_BINS, Outcome, Sample, Sampled, Share, Table, Thresholds,
 };
 
 /// Rules that a line names before it counts the others.
 const NAMED_MAX: usize = 4;
 /// The bins of noise, by the gap between two captures.
 const BINS: [&str; N_BINS] = ["1h", "1d", "7d", "30d", "more"];
-/// What the figures do not say.
-const NOTES: [&str; 3] = [
+/// What counts are of: a sample, or the whole.
+const EXTENT: [&str; 2] = [
+    "counts are those of a sample over its share; wrong pairs and interactions are those of the sample itself",
     "an interval speaks of further domains like these; on this archive the counts are exact",
+];
+/// What the figures do not say.
+const NOTES: [&str; 2] = [
     "URLs that a crawler fetches again change more than others, which inflates the noise floor",
     "an archive that dropped unchanged refetches inflates the noise floor",
 ];
@@ -106,13 +110,16 @@ impl Evaluated<'_> {
         }
     }
 
+    /// The sample that was counted; `None` for the whole.
+    fn sample(&self) -> Option<Sample> {
+        let mut rows = self.rows.iter();
+        rows.find_map(|(_, outcome)| outcome.sampled)
+            .map(|sampled| sampled.sample)
+    }
+
     /// How the sample was drawn, and how sure the counts are that it gives for the whole.
     fn sampled(&self) -> Option<Value> {
-        let sample = self
-            .rows
-            .iter()
-            .find_map(|(_, outcome)| outcome.sampled)?
-            .sample;
+        let sample = self.sample()?;
         let drawn = self.table.ids();
         let n_drawn = drawn
             .filter(|url| sample.holds(self.table.url(*url).skeleton))
@@ -131,7 +138,8 @@ impl Evaluated<'_> {
     fn notes(&self) -> Vec<&'static str> {
         let soft = (self.table.n_stable() == 0)
             .then_some("no URL was fetched again and stayed the same: every wrong merge is soft evidence, for the page may have changed");
-        NOTES.into_iter().chain(soft).collect()
+        let extent = EXTENT[usize::from(self.sample().is_none())];
+        [extent].into_iter().chain(NOTES).chain(soft).collect()
     }
 
     /// The policy's row, or without one all.
@@ -159,13 +167,9 @@ impl Evaluated<'_> {
 
     fn what_was_evaluated(&self) -> String {
         let contents = self.rows.first().map_or(0, |(_, outcome)| outcome.contents);
-        let sample = self.rows.iter().find_map(|(_, outcome)| outcome.sampled);
-        let sample = sample.map_or(String::new(), |sampled| {
-            let share = percent(Some(sampled.sample.share));
-            format!(
-                "; counted in a sample of {share}, seed {}",
-                sampled.sample.seed
-            )
+        let sample = self.sample().map_or(String::new(), |sample| {
+            let share = percent(Some(sample.share));
+            format!("; counted in a sample of {share}, seed {}", sample.seed)
         });
         format!(
             "{} URLs of {} domains under {}, with {} contents; captures speak for {} days{sample}",

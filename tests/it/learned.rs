@@ -7,7 +7,7 @@ use std::path::Path;
 
 use crawl_dedupe::capture::Timestamp;
 use crawl_dedupe::engine::evaluate::{self, Evaluation, Outputs};
-use crawl_dedupe::engine::{Digests, Memory, OnDamage, Outcome, Reading, Talk};
+use crawl_dedupe::engine::{Outcome, Reading, Talk};
 use crawl_dedupe::group;
 use crawl_dedupe::policy::Policy;
 use crawl_dedupe::report::{Color, ProgressMode, Target, Verbosity};
@@ -21,12 +21,8 @@ pub(crate) fn evaluation(archive: &Path, threads: usize) -> Evaluation {
     Evaluation {
         command: "test".to_owned(),
         reading: Reading {
-            inputs: vec![archive.into()],
-            format: None,
-            digests: Digests::Declared,
-            on_damage: OnDamage::Continue,
             threads: NonZeroUsize::new(threads).expect("not zero"),
-            memory: Memory::default(),
+            ..Reading::of(vec![archive.into()])
         },
         policy: None,
         against: None,

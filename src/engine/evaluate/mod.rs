@@ -9,6 +9,7 @@ mod page;
 mod questions;
 mod reasons;
 mod sightings;
+mod texts;
 
 use std::time::Instant;
 
