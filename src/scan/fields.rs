@@ -313,11 +313,18 @@ impl Fields {
 
     /// The field of the table that a line holds.
     fn field_of(&self, line: &[u8]) -> Option<usize> {
-        let name = line[..memchr::memchr(b':', line)?].trim_ascii();
-        self.table
-            .names
-            .iter()
-            .position(|known| known.len() == name.len() && name.eq_ignore_ascii_case(known))
+        self.field_named(&line[..memchr::memchr(b':', line)?])
+    }
+
+    /// Length and last byte leave one name to compare: half of WARC's start alike.
+    fn field_named(&self, name: &[u8]) -> Option<usize> {
+        let name = name.trim_ascii();
+        let last = name.last()? | 0x20;
+        self.table.names.iter().position(|known| {
+            known.len() == name.len()
+                && known.last() == Some(&last)
+                && name.eq_ignore_ascii_case(known)
+        })
     }
 
     fn take_field(&mut self, line: &[u8]) {
@@ -329,7 +336,7 @@ impl Fields {
             self.is_odd = true;
             return;
         };
-        let Some(field) = self.field_of(line) else {
+        let Some(field) = self.field_named(&line[..colon]) else {
             return;
         };
         let value = line[colon + 1..].trim_ascii();

@@ -32,6 +32,14 @@ impl Codec for Inflater {
         self.inflate_whole(stored)
     }
 
+    fn head(&mut self, stored: &[u8], n_bytes: usize) -> bool {
+        header_len(stored).is_some_and(|start| self.inflate_head(&stored[start..], n_bytes))
+    }
+
+    fn given(&self, n: usize) -> &[u8] {
+        self.inflated(n)
+    }
+
     fn begin(&mut self) {
         self.reset();
     }
@@ -47,6 +55,27 @@ impl Codec for Inflater {
     fn clear(&mut self) {
         self.empty();
     }
+}
+
+/// Bytes of a member's header (RFC 1952 section 2.3).
+fn header_len(stored: &[u8]) -> Option<usize> {
+    let (header, fields) = stored.split_first_chunk::<10>()?;
+    let mut rest = fields;
+    let flags = header[3];
+    if flags & 4 != 0 {
+        let (n, extra) = rest.split_first_chunk::<2>()?;
+        rest = extra.get(usize::from(u16::from_le_bytes(*n))..)?;
+    }
+    // FNAME and FCOMMENT end in NUL.
+    for flag in [8, 16] {
+        if flags & flag != 0 {
+            rest = &rest[memchr::memchr(0, rest)? + 1..];
+        }
+    }
+    if flags & 2 != 0 {
+        rest = rest.get(2..)?;
+    }
+    Some(stored.len() - rest.len())
 }
 
 #[cfg(test)]

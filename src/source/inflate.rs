@@ -18,6 +18,8 @@ const WHOLE: usize = 1 << 20;
 pub(super) struct Inflater {
     whole: Option<Whole>,
     steps: Decompress,
+    /// Without header and checksum: to start it anew costs nothing, where one for gzip is made again.
+    heads: Decompress,
     out: Vec<u8>,
     filled: usize,
 }
@@ -33,6 +35,7 @@ impl Default for Inflater {
         Self {
             whole: Whole::new(),
             steps: Decompress::new_gzip(15),
+            heads: Decompress::new(false),
             out: vec![0; WHOLE],
             filled: 0,
         }
@@ -45,6 +48,21 @@ impl Inflater {
     pub(super) fn inflate_whole(&mut self, stored: &[u8]) -> Option<(usize, &[u8])> {
         let (taken, given) = self.whole.as_mut()?.gzip(stored, &mut self.out)?;
         Some((taken, &self.out[..given]))
+    }
+
+    /// The first `n` bytes of the last whole member.
+    pub(super) fn inflated(&self, n: usize) -> &[u8] {
+        &self.out[..n]
+    }
+
+    /// Inflates the first bytes of what follows a member's header; whether there are so many.
+    pub(super) fn inflate_head(&mut self, deflated: &[u8], n_bytes: usize) -> bool {
+        self.heads.reset(false);
+        let room = &mut self.out[..n_bytes];
+        let outcome = self.heads.decompress(deflated, room, FlushDecompress::None);
+        self.filled =
+            usize::try_from(self.heads.total_out()).expect("no more than the room that was given");
+        outcome.is_ok() && self.filled == n_bytes
     }
 
     /// Starts a member, to be inflated step by step.

@@ -5,7 +5,7 @@
 //! notices. So bytes may be inflated twice; crafted input could make that quadratic, hence the budget in
 //! [`Members::search_start`].
 
-use super::skim::Depth;
+use super::skim::{Ahead, Depth};
 use super::{Halt, Input, Next, Piece, hand};
 
 use std::ops::Range;
@@ -47,6 +47,13 @@ pub(super) trait Codec {
     /// Decodes the member at the start of `stored`, if it is sound and fits the buffer: its stored length, and its
     /// bytes.
     fn whole(&mut self, stored: &[u8]) -> Option<(usize, &[u8])>;
+
+    /// Decodes the first bytes of the member at the start of `stored`, without checking what follows: whether so many
+    /// are there.
+    fn head(&mut self, stored: &[u8], n_bytes: usize) -> bool;
+
+    /// The first `n` bytes that `whole` gave last.
+    fn given(&self, n: usize) -> &[u8];
 
     /// Starts a member, to be decoded step by step.
     fn begin(&mut self);
@@ -137,6 +144,8 @@ pub(super) struct Members<'a, I, C, S> {
     pub(super) sink: &'a mut S,
     pub(super) walk: Walk,
     pub(super) depth: Depth,
+    /// The next member, if its first bytes were decoded to prove where the last one ends.
+    pub(super) ahead: Option<Ahead>,
 }
 
 impl<'a, I: Input, C: Codec, S: FnMut(Piece<'_>) -> Next> Members<'a, I, C, S> {
@@ -148,6 +157,7 @@ impl<'a, I: Input, C: Codec, S: FnMut(Piece<'_>) -> Next> Members<'a, I, C, S> {
             sink,
             walk,
             depth: Depth::Whole,
+            ahead: None,
         }
     }
 

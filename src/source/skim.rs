@@ -11,10 +11,13 @@
 //!     else decode it whole, as if nothing had been tried
 //! ```
 //!
+//! The head that proves where one member ends is the next one's first trial: it is decoded once. A raw stream does it,
+//! without checksum.
+//!
 //! Two numbers that agree by chance do so once in 2^32; but who writes a member that holds another, and a length to fit,
 //! can make the inner one be taken for the next. What was passed over is in no checksum.
 
-use super::members::{Codec, Members, State, starts_with, tail};
+use super::members::{Codec, Members, starts_with, tail};
 use super::{Halt, Input, Next, Piece, hand};
 
 /// How deep a reader looks into members.
@@ -27,7 +30,7 @@ pub enum Depth {
 }
 
 /// A member of so few bytes is decoded whole: that takes no longer than a part of it.
-const SMALL: u32 = 2 << 10;
+const SMALL: u32 = 4 << 10;
 
 /// Decoded bytes that are tried: most heads fit the first number, nearly all the second.
 const TRIALS: [usize; 2] = [2 << 10, 16 << 10];
@@ -38,27 +41,47 @@ const MEMBER_MIN: usize = 18;
 /// Places that are tried as a member's end. The magic stands once in 16 MiB of what is compressed by chance alone.
 const ENDS_MAX: usize = 16;
 
+/// A member whose first bytes the codec holds.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ahead {
+    position: u64,
+    /// The first place at which it may end.
+    end: usize,
+    state: State,
+}
+
+/// How much of a member was decoded.
+#[derive(Clone, Copy, Debug)]
+enum State {
+    /// All of it: stored and decoded bytes.
+    Whole(usize, usize),
+    /// As many bytes as the first trial wants.
+    Head,
+}
+
 impl<I: Input, C: Codec, S: FnMut(Piece<'_>) -> Next> Members<'_, I, C, S> {
-    /// Passes over the member that comes next; says whether it could.
+    /// Hands over the member that comes next if that is little, or passes over it; says whether it could.
     pub(super) fn pass(&mut self, prefix: &[u8]) -> Result<bool, Halt> {
         let offset = self.walk.position();
         let stored = self.input.whole().map(|all| tail(all, offset));
         let Some(stored) = stored else {
             return Ok(false);
         };
-        let is_small = ends::<C>(stored)
-            .next()
-            .and_then(|end| C::stated_length(&stored[..end]))
-            .is_none_or(|length| length <= SMALL);
-        if is_small {
+        let ahead = self.ahead.take();
+        let ahead = ahead.filter(|ahead| ahead.position == offset);
+        let Some(ahead) = ahead.or_else(|| Ahead::look(self.codec, stored, offset)) else {
             return Ok(false);
+        };
+        if let State::Whole(taken, given) = ahead.state {
+            let bytes = self.codec.given(given);
+            if !bytes.is_empty() {
+                hand(Piece::Bytes { bytes, offset }, self.sink)?;
+            }
+            self.end_member(offset + taken as u64)?;
+            return Ok(true);
         }
-        let mut taken = 0;
-        self.codec.begin();
-        for limit in TRIALS {
-            let step = self.codec.step(&stored[taken..], limit);
-            taken += step.taken;
-            if step.state != State::Open {
+        for n_bytes in TRIALS {
+            if n_bytes > TRIALS[0] && !self.codec.head(stored, n_bytes) {
                 break;
             }
             let bytes = self.codec.filled();
@@ -66,10 +89,11 @@ impl<I: Input, C: Codec, S: FnMut(Piece<'_>) -> Next> Members<'_, I, C, S> {
             let Next::Rest(n_left) = (self.sink)(Piece::First { bytes, offset }) else {
                 continue;
             };
-            self.codec.clear();
-            let Some(end) = end_of(self.codec, stored, n_given + n_left, prefix) else {
-                return Ok(false);
+            let found = end_of(self.codec, (stored, ahead), n_given + n_left, prefix);
+            let Some((end, next)) = found else {
+                break;
             };
+            self.ahead = next;
             hand(Piece::Passed, self.sink)?;
             self.end_member(offset + end as u64)?;
             return Ok(true);
@@ -79,13 +103,64 @@ impl<I: Input, C: Codec, S: FnMut(Piece<'_>) -> Next> Members<'_, I, C, S> {
     }
 }
 
-/// Where the member at the start of `stored` ends, if it holds so many bytes. Of records of one length the second must
-/// not speak for the first, so no place is tried behind one at which a member starts.
-fn end_of<C: Codec>(codec: &mut C, stored: &[u8], n_bytes: u64, prefix: &[u8]) -> Option<usize> {
+/// Where the member at the start of `stored` ends, if it holds so many bytes; and the next one, if that was looked
+/// at.
+///
+/// Of records of one length the second must not speak for the first, so no place is tried behind one at which a member
+/// starts.
+fn end_of<C: Codec>(
+    codec: &mut C,
+    (stored, ahead): (&[u8], Ahead),
+    n_bytes: u64,
+    prefix: &[u8],
+) -> Option<(usize, Option<Ahead>)> {
+    let states_it = |end: usize| {
+        let stated = C::stated_length(&stored[..end]).map(u64::from);
+        stated == Some(n_bytes & u64::from(u32::MAX))
+    };
+    let first = ahead.end;
+    if states_it(first) && first < stored.len() {
+        let position = ahead.position + first as u64;
+        let next = Ahead::look(codec, &stored[first..], position);
+        let next = next.filter(|next| next.first_bytes(codec).starts_with(prefix));
+        if next.is_some() {
+            return Some((first, next));
+        }
+    }
     let end = ends::<C>(stored)
         .find(|end| *end == stored.len() || starts_with(codec, &stored[*end..], prefix))?;
-    let stated = C::stated_length(&stored[..end]).map(u64::from);
-    (stated == Some(n_bytes & u64::from(u32::MAX))).then_some(end)
+    states_it(end).then_some((end, None))
+}
+
+impl Ahead {
+    /// Decodes the first bytes of the member at the start of `stored`, or all of it.
+    fn look<C: Codec>(codec: &mut C, stored: &[u8], position: u64) -> Option<Self> {
+        if !C::is_plausible(stored) {
+            return None;
+        }
+        let end = ends::<C>(stored).next()?;
+        let is_small = C::stated_length(&stored[..end]).is_some_and(|length| length <= SMALL);
+        let state = if is_small {
+            let (taken, bytes) = codec.whole(&stored[..end])?;
+            State::Whole(taken, bytes.len())
+        } else if codec.head(stored, TRIALS[0]) {
+            State::Head
+        } else {
+            return None;
+        };
+        Some(Self {
+            position,
+            end,
+            state,
+        })
+    }
+
+    fn first_bytes<'c, C: Codec>(&self, codec: &'c C) -> &'c [u8] {
+        match self.state {
+            State::Whole(_, given) => codec.given(given),
+            State::Head => codec.filled(),
+        }
+    }
 }
 
 /// The places at which the member at the start of `stored` may end.

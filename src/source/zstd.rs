@@ -135,6 +135,14 @@ impl Codec for Frames {
         None
     }
 
+    fn head(&mut self, _stored: &[u8], _n_bytes: usize) -> bool {
+        false
+    }
+
+    fn given(&self, n: usize) -> &[u8] {
+        &self.out[..n]
+    }
+
     fn begin(&mut self) {
         self.filled = 0;
         let is_ready = self
