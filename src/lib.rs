@@ -22,6 +22,7 @@ pub mod source;
 pub mod catalog;
 pub mod evaluate;
 pub mod group;
+pub mod set;
 
 // What people see, and what ties it together.
 pub mod cli;

@@ -7,9 +7,12 @@ use super::starts::RecordStarts;
 use super::{Catalog, Row, RowFlags, RowId, base_name};
 use crate::capture::{Damage, Digest, FileId, RecordType};
 use crate::key::ComparisonKey;
+use crate::set::Shared;
 
 /// Named damage is kept up to this many lines; the rest is counted.
 const DAMAGE_KEPT_MAX: usize = 100;
+/// Spreads an offset over all bits of a hash.
+const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// What became of the index lines of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -85,13 +88,17 @@ impl<'a> Resolver<'a> {
         };
         let mut ids = HashSet::new();
         for line in lines {
-            ids.insert(this.stated_id(*line));
+            let id = this.stated_id(*line);
+            if id != 0 {
+                ids.insert(id);
+            }
             for file in this.stated_files(*line) {
                 this.starts.entry(file).or_insert_with(|| starts.of(file));
             }
         }
-        ids.remove(&0);
-        this.enter_records(&ids);
+        if !ids.is_empty() || !this.starts.is_empty() {
+            this.enter_records(&ids);
+        }
         this
     }
 
@@ -118,13 +125,14 @@ impl<'a> Resolver<'a> {
     fn resolve(&self, lines: &[RowId], outcome: &mut IndexOutcome) -> HashSet<RowId> {
         let mut seen = HashSet::new();
         let mut removed = HashSet::new();
-        for line in lines {
-            match self.identity(*line, &mut seen) {
+        let doubtful = self.doubtful(lines);
+        for line in doubtful {
+            match self.identity(line, &mut seen) {
                 Identity::Own => continue,
                 Identity::Nothing => {
                     outcome.n_damage += 1;
                     if outcome.damage.len() < DAMAGE_KEPT_MAX {
-                        outcome.damage.push(self.damage(*line));
+                        outcome.damage.push(self.damage(line));
                     }
                 }
                 Identity::Repeated => outcome.index_lines += 1,
@@ -134,12 +142,25 @@ impl<'a> Resolver<'a> {
                 }
                 Identity::Record(record) => {
                     outcome.index_lines += 1;
-                    outcome.n_differing += u64::from(self.differ(*line, record));
+                    outcome.n_differing += u64::from(self.differ(line, record));
                 }
             }
-            removed.insert(*line);
+            removed.insert(line);
         }
         removed
+    }
+
+    /// The lines that may be something else than a capture of their own: all, where records are among the inputs, else
+    /// those of which another has key and offset.
+    fn doubtful(&self, lines: &[RowId]) -> Vec<RowId> {
+        if !self.files.is_empty() || !self.by_id.is_empty() {
+            return lines.to_vec();
+        }
+        let shared = Shared::of(lines.len(), |nth| {
+            let place = self.catalog.row(lines[nth]).offset;
+            self.catalog.url_key(lines[nth]).key ^ place.wrapping_mul(ODD)
+        });
+        shared.indices.into_iter().map(|nth| lines[nth]).collect()
     }
 
     fn identity(&self, line: RowId, seen: &mut HashSet<u128>) -> Identity {
@@ -203,6 +224,9 @@ impl<'a> Resolver<'a> {
 
     /// The inputs of that name.
     fn stated_files(&self, line: RowId) -> Vec<FileId> {
+        if self.files.is_empty() {
+            return Vec::new();
+        }
         let files = self.files.get(self.stated_name(line));
         files.cloned().unwrap_or_default()
     }
