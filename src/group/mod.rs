@@ -225,6 +225,7 @@ impl Groups {
     #[must_use]
     pub fn chain(&self, row: RowId) -> Vec<RowId> {
         let last = match self.ends.end(row) {
+            End::Itself => return Vec::new(),
             End::Unfollowed(last) => Some(last),
             _ => None,
         };
