@@ -18,7 +18,8 @@ pub(super) fn describe(catalog: &Catalog, summary: &mut Summary) {
     let figures = ids
         .par_chunks(BLOCK_ROWS)
         .map(|rows| Figures::of(catalog, rows))
-        .reduce(Figures::default, Figures::add);
+        .reduce(Figures::default, Figures::add)
+        .with_common_schemes();
     summary.counts.captures = figures.captures;
     summary.counts.revisits = figures.revisits;
     summary.counts.truncated = figures.truncated;
@@ -63,6 +64,9 @@ struct Figures {
     payload_bytes: u64,
     digests: BTreeMap<DigestStatus, u64>,
     algorithms: BTreeMap<Algorithm, u64>,
+    /// Those of nearly all captures, counted by themselves.
+    n_http: u64,
+    n_https: u64,
     schemes: BTreeMap<Vec<u8>, u64>,
 }
 
@@ -89,8 +93,11 @@ impl Figures {
     }
 
     fn count_scheme(&mut self, uri: &[u8]) {
-        let scheme = scheme(uri).to_ascii_lowercase();
-        *self.schemes.entry(scheme).or_default() += 1;
+        match scheme(uri) {
+            b"http" => self.n_http += 1,
+            b"https" => self.n_https += 1,
+            other => *self.schemes.entry(other.to_ascii_lowercase()).or_default() += 1,
+        }
     }
 
     fn add(mut self, other: Self) -> Self {
@@ -101,7 +108,18 @@ impl Figures {
         self.payload_bytes += other.payload_bytes;
         add_counts(&mut self.digests, other.digests);
         add_counts(&mut self.algorithms, other.algorithms);
+        self.n_http += other.n_http;
+        self.n_https += other.n_https;
         add_counts(&mut self.schemes, other.schemes);
+        self
+    }
+
+    fn with_common_schemes(mut self) -> Self {
+        for (scheme, n) in [(&b"http"[..], self.n_http), (b"https", self.n_https)] {
+            if n > 0 {
+                *self.schemes.entry(scheme.to_vec()).or_default() += n;
+            }
+        }
         self
     }
 }
