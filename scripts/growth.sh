@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# Checks that 1, 4 and 16 times an input of 64 MB costs 1, 4 and 16 times the CPU seconds, 15 % more or less.
+#
+#   scripts/growth.sh [FOLDER]         inputs go to FOLDER (target/growth)
+#
+# The least of REPEATS runs counts, since other work of the machine only adds. UNIT=8M is a smaller unit.
+set -euo pipefail
+repository=$(cd "$(dirname "$0")/.." && pwd)
+folder=$(mkdir -p "${1:-$repository/target/growth}" && cd "${1:-$repository/target/growth}" && pwd)
+unit=${UNIT:-64M} repeats=${REPEATS:-5}
+number=${unit%[kMG]} suffix=${unit##*[0-9]}
+export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$repository/target}
+cargo build --quiet --release --locked --bin dedupe --example generate --manifest-path "$repository/Cargo.toml"
+
+# least FILE: the fewest CPU seconds of all runs over it.
+least() {
+    for _ in $(seq "$repeats"); do
+        python3 "$repository/scripts/compare/measure.py" "$CARGO_TARGET_DIR/release/dedupe" -q \
+            --in "$1" --report "$folder/report.csv" --threads 1
+    done | sort -n | head -1
+}
+
+failed=0
+for format in warc cdx cdxj; do
+    first=
+    for factor in 1 4 16; do
+        file=$folder/growth.$format
+        "$CARGO_TARGET_DIR/release/examples/generate" --format "$format" --size "$((number * factor))$suffix" > "$file"
+        seconds=$(least "$file")
+        first=${first:-$seconds}
+        awk -v format="$format" -v factor="$factor" -v seconds="$seconds" -v first="$first" 'BEGIN {
+            share = seconds / first / factor
+            is_off = share < 0.85 || share > 1.15
+            printf "%-5s %2d times %8.3f s, %.2f of what it should be%s\n", format, factor, seconds, share, is_off ? ": FAILED" : ""
+            exit is_off
+        }' || failed=1
+        rm "$file"
+    done
+done
+rm -f "$folder/report.csv"
+exit $failed
