@@ -2,7 +2,7 @@
 
 use super::Ends;
 use super::ends::Facts;
-use super::tags::{Id, Tag, for_each_group};
+use super::tags::{Alone, Id, Tag, for_each_group};
 use crate::catalog::{Catalog, RowId};
 use std::collections::BTreeMap;
 
@@ -70,7 +70,7 @@ impl Contents {
             let facts = ends.facts(row);
             is_usable(&facts).then(|| ContentId::new(facts.payload))
         };
-        for_each_group(catalog.len(), digest, |digest, rows| {
+        for_each_group(catalog.len(), Alone::Counted, digest, |digest, rows| {
             if rows.len() < 2 {
                 return;
             }

@@ -2,7 +2,7 @@
 
 use super::content::{ContentId, is_usable};
 use super::keeper::is_success_or_unknown;
-use super::tags::{Tag, for_each_group};
+use super::tags::{Alone, Tag, for_each_group};
 use super::way::Ways;
 use super::{Basis, Evidence, RowFlags, Urls};
 use crate::catalog::RowId;
@@ -47,6 +47,14 @@ impl Basis<'_> {
         }
     }
 
+    /// A content of one capture is no boilerplate, unless the user wants none at all on a page.
+    pub(super) fn lone_carriers(&self) -> Alone {
+        match self.thresholds.boilerplate_max {
+            0 => Alone::Told,
+            _ => Alone::Counted,
+        }
+    }
+
     pub(super) fn is_out_of_scope(&self, row: RowId) -> bool {
         self.catalog.row(row).flags.contains(RowFlags::OUT_OF_SCOPE)
     }
@@ -73,13 +81,19 @@ pub(super) fn boilerplate(basis: Basis<'_>, urls: &Urls<'_>) -> Vec<ContentId> {
         basis.named_content(row).filter(|_| is_page)
     };
     let mut found = Vec::new();
-    for_each_group(basis.catalog.len(), carried, |content, carriers| {
-        if carriers.len() > urls_max.min(BOILERPLATE_DOMAINS)
-            && is_too_common(basis, urls, carriers)
-        {
-            found.push(content);
-        }
-    });
+    let n_rows = basis.catalog.len();
+    for_each_group(
+        n_rows,
+        basis.lone_carriers(),
+        carried,
+        |content, carriers| {
+            if carriers.len() > urls_max.min(BOILERPLATE_DOMAINS)
+                && is_too_common(basis, urls, carriers)
+            {
+                found.push(content);
+            }
+        },
+    );
     found
 }
 

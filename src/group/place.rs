@@ -4,7 +4,7 @@ use super::content::{ContentId, is_usable, label_of};
 use super::judge::Verdict;
 use super::keeper::is_success;
 use super::page::PageContent;
-use super::tags::{Id, Tag, for_each_group};
+use super::tags::{Alone, Id, Tag, for_each_group};
 use super::way::Ways;
 use super::{Basis, Conflict, Conflicts, Role, Urls};
 use crate::catalog::{Catalog, RowFlags, RowId};
@@ -131,7 +131,7 @@ pub(super) fn place_pages(
         PageContent::Digest(id) => Some(id),
         PageContent::Own(_) => None,
     };
-    for_each_group(n_rows, digest, |content, page| {
+    for_each_group(n_rows, basis.lone_carriers(), digest, |content, page| {
         if boilerplate.binary_search(&content).is_ok() {
             for tag in page {
                 places[tag.row().index()].add_conflicts(Conflict::Boilerplate.into());
@@ -146,7 +146,7 @@ pub(super) fn place_pages(
     };
     let mut n_before: HashMap<u64, u64> = HashMap::new();
     let mut others = OwnLabels::new();
-    for_each_group(n_rows, own, |end, page| {
+    for_each_group(n_rows, Alone::Counted, own, |end, page| {
         if page.len() < 2 {
             return;
         }
@@ -170,7 +170,7 @@ pub(super) fn place_urls(basis: Basis<'_>, places: &mut [Place]) -> (KeyCounts, 
     let mut collided = Collided::new();
     let mut last = None;
     let key = |row| Some(basis.catalog.row(row).key);
-    for_each_group(basis.catalog.len(), key, |key, same_key| {
+    let n_alone = for_each_group(basis.catalog.len(), Alone::Counted, key, |key, same_key| {
         counts.keys += 1;
         if last == Some(key.key) {
             counts.collisions += 1;
@@ -191,6 +191,7 @@ pub(super) fn place_urls(basis: Basis<'_>, places: &mut [Place]) -> (KeyCounts, 
             place_url_group(basis, &rows, places);
         }
     });
+    counts.keys += n_alone;
     (counts, collided)
 }
 

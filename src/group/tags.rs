@@ -52,16 +52,32 @@ impl Id for RowId {
     }
 }
 
-/// Calls `on_group` with the rows of each id that `id_of` gives, in order of ids; the rows of one are in order too.
+/// What becomes of rows that are alone with their bits, and so are groups of one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Alone {
+    /// They are only counted: they are most rows of a crawl, and looking their ids up goes all over memory.
+    Counted,
+    /// They are told like other groups.
+    Told,
+}
+
+/// Calls `on_group` with the rows of each id that `id_of` gives, in order of ids; the rows of one are in order too. Returns
+/// how many rows were only counted.
 pub(super) fn for_each_group<I: Id>(
     n_rows: usize,
+    alone: Alone,
     id_of: impl Fn(RowId) -> Option<I> + Sync,
     mut on_group: impl FnMut(I, &[Tag]),
-) {
+) -> u64 {
+    let mut n_alone = 0;
     let mut tags = tags(n_rows, |row| id_of(row).map(Id::bits));
     // Each tag was made of an id that is there.
     let id_of = |tag: Tag| id_of(tag.row());
     for same_bits in tags.chunk_by_mut(|a, b| a.bits() == b.bits()) {
+        if same_bits.len() == 1 && alone == Alone::Counted {
+            n_alone += 1;
+            continue;
+        }
         let Some(first) = id_of(same_bits[0]) else {
             continue;
         };
@@ -80,6 +96,7 @@ pub(super) fn for_each_group<I: Id>(
             }
         }
     }
+    n_alone
 }
 
 /// The rows to which `bits_of` gives some, sorted.
@@ -114,6 +131,8 @@ mod tests {
     fn groups_are_those_of_full_ids_in_their_order() {
         let id_of = |row: RowId| match row.0 {
             row if row % 11 == 0 => None,
+            // Alone with their bits.
+            row if row % 500 == 1 => Some(Coarse(8_000 + 8 * row)),
             // A third of them share one id, the others a few bits.
             row if row % 3 == 0 => Some(Coarse(40)),
             row => Some(Coarse(row * row % 61)),
@@ -124,10 +143,14 @@ mod tests {
                 expected.entry(id).or_default().push(row);
             }
         }
-        let mut found = Vec::new();
-        for_each_group(2000, id_of, |id, group| {
-            found.push((id, group.iter().map(|tag| tag.row()).collect::<Vec<_>>()));
-        });
-        assert!(expected.into_iter().eq(found));
+        for (alone, n_counted) in [(Alone::Told, 0), (Alone::Counted, 3)] {
+            let mut found = Vec::new();
+            let n_alone = for_each_group(2000, alone, id_of, |id, group| {
+                found.push((id, group.iter().map(|tag| tag.row()).collect::<Vec<_>>()));
+            });
+            assert_eq!(n_alone, n_counted);
+            assert!(expected.clone().into_iter().eq(found));
+            expected.retain(|id, _| id.0 < 8_000);
+        }
     }
 }

@@ -3,7 +3,7 @@
 use super::content::{ContentId, is_nothing};
 use super::cost::Redundant;
 use super::place::{KeyCounts, Place};
-use super::tags::for_each_group;
+use super::tags::{Alone, for_each_group};
 use super::{Basis, Counts};
 use crate::capture::RecordType;
 use crate::catalog::RowId;
@@ -58,11 +58,13 @@ fn count_row(counts: &mut Counts, basis: Basis<'_>, row: RowId, place: &Place) {
 }
 
 fn distinct_uris(basis: Basis<'_>) -> u64 {
-    let mut n_uris = 0;
+    let mut n_shared = 0;
     let hash = |row| {
         let uri = basis.catalog.target_uri(row);
         Some(ContentId::new(xxhash_rust::xxh3::xxh3_128(uri)))
     };
-    for_each_group(basis.catalog.len(), hash, |_, _| n_uris += 1);
-    n_uris
+    let n_alone = for_each_group(basis.catalog.len(), Alone::Counted, hash, |_, _| {
+        n_shared += 1
+    });
+    n_alone + n_shared
 }
