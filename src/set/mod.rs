@@ -13,7 +13,7 @@
 //! - **No hashing**: the hashes are hashes. hashbrown takes the bucket from the low bits and the tag from the topmost seven,
 //!   so shards go by bits in the middle.
 //!
-//! Nanoseconds a hash, wall, and bytes a hash stand in `benches/README.md`. Knows numbers only; must never import anything
+//! What each bought stands in `benches/README.md`. Knows numbers only; must never import anything
 //! of this crate.
 
 mod shared;
