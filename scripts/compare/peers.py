@@ -12,9 +12,9 @@ def fastwarc(path):
 
     types = WarcRecordType.response | WarcRecordType.resource
     seen, n_again = set(), 0
-    for record in ArchiveIterator(
-        path, record_types=types, parse_http=True, auto_decode="transfer", inplace=True
-    ):
+    # Parsing by itself it would end at a continuation record, which is HTTP by its type but has no head.
+    for record in ArchiveIterator(path, record_types=types, parse_http=False, inplace=True):
+        record.parse_http(auto_decode="transfer")
         digest = hashlib.sha1(record.reader.read()).digest()
         n_again += digest in seen
         seen.add(digest)
