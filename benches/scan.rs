@@ -14,6 +14,7 @@ use std::ops::ControlFlow;
 
 use crawl_dedupe::capture::{DigestStatus, Event, FileId};
 use crawl_dedupe::scan::warc::{DigestMode, Framing, Options, Reader, VisibleText};
+use crawl_dedupe::scan::{cdx, cdxj};
 use crawl_dedupe::source::{Compression, Decoder, Piece};
 
 use criterion::{Criterion, Throughput};
@@ -156,6 +157,7 @@ fn scan(criterion: &mut Criterion) {
     }
     group.finish();
     scan_plain(criterion, &plain);
+    scan_lines(criterion);
 }
 
 fn scan_plain(criterion: &mut Criterion, plain: &[u8]) {
@@ -171,6 +173,62 @@ fn scan_plain(criterion: &mut Criterion, plain: &[u8]) {
             bencher.iter(|| read(plain, Compression::Plain, digests));
         });
     }
+    group.finish();
+}
+
+/// Captures among the lines of an index, which is one piece.
+fn count_lines(text: &[u8], push: impl Fn(Piece<'_>, &mut dyn FnMut(Event<'_>))) -> usize {
+    let piece = Piece::Bytes {
+        bytes: text,
+        offset: 0,
+    };
+    let mut n = 0;
+    push(piece, &mut |event| {
+        n += usize::from(matches!(event, Event::Capture(_)));
+    });
+    n
+}
+
+/// Lines of both kinds of index, as crawls have them.
+fn scan_lines(criterion: &mut Criterion) {
+    const N_LINES: usize = 100_000;
+    let (mut cdx, mut cdxj) = (Vec::from(" CDX N b a m s k r M S V g\n"), Vec::new());
+    for index in 0..N_LINES {
+        let digest = data_encoding::BASE32.encode(&Sha1::digest(index.to_le_bytes()));
+        let url = format!(
+            "www.example.com/section/page-{index}.html?id={}",
+            index % 97
+        );
+        write!(
+            cdx,
+            "com,example)/section/page-{index}.html?id={} 20240501120000 https://{url} text/html 200 {digest} - - 5120 {} crawl-00001.warc.gz\n",
+            index % 97,
+            index * 6_000
+        )
+        .expect("memory takes it");
+        writeln!(
+            cdxj,
+            "com,example)/section/page-{index}.html 20240501120000 {{\"url\": \"https://{url}\", \"mime\": \"text/html\", \"status\": \"200\", \"digest\": \"{digest}\", \"length\": \"5120\", \"offset\": \"{}\", \"filename\": \"crawl-00001.warc.gz\"}}",
+            index * 6_000
+        )
+        .expect("memory takes it");
+    }
+    let read_cdx = || {
+        count_lines(&cdx, |piece, mut sink| {
+            cdx::Reader::new(FileId(0)).push(piece, &mut sink);
+        })
+    };
+    let read_cdxj = || {
+        count_lines(&cdxj, |piece, mut sink| {
+            cdxj::Reader::new(FileId(0)).push(piece, &mut sink);
+        })
+    };
+    assert_eq!((read_cdx(), read_cdxj()), (N_LINES, N_LINES));
+    let mut group = criterion.benchmark_group("scan/lines");
+    group.throughput(Throughput::Bytes(cdx.len() as u64));
+    group.bench_function("CDX", |bencher| bencher.iter(read_cdx));
+    group.throughput(Throughput::Bytes(cdxj.len() as u64));
+    group.bench_function("CDXJ", |bencher| bencher.iter(read_cdxj));
     group.finish();
 }
 
