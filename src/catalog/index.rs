@@ -33,7 +33,7 @@ pub fn resolve(catalog: &mut Catalog, starts: &RecordStarts) -> IndexOutcome {
     let mut outcome = IndexOutcome::default();
     let lines: Vec<RowId> = catalog
         .ids()
-        .filter(|row| is_line(catalog.row(*row)))
+        .filter(|row| is_line(&catalog.row(*row)))
         .collect();
     if lines.is_empty() {
         return outcome;
@@ -109,12 +109,19 @@ impl<'a> Resolver<'a> {
             if fixed.flags.contains(RowFlags::INDEX_LINE) {
                 continue;
             }
-            if ids.contains(&fixed.record_id) {
-                self.by_id.entry(fixed.record_id).or_insert(row);
+            if !ids.is_empty() {
+                let id = self.catalog.record_id(row);
+                if ids.contains(&id) {
+                    self.by_id.entry(id).or_insert(row);
+                }
             }
-            if self.starts.contains_key(&fixed.file) {
-                let place = Place::of(self.catalog, fixed.file, row);
-                for name in [place.at_second(fixed), place.at_any_time()] {
+            if self.starts.is_empty() {
+                continue;
+            }
+            let file = self.catalog.locator(row).file;
+            if self.starts.contains_key(&file) {
+                let place = Place::of(self.catalog, file, row);
+                for name in [place.at_second(&fixed), place.at_any_time()] {
                     self.by_place.entry(name).or_insert(row);
                 }
             }
@@ -157,7 +164,7 @@ impl<'a> Resolver<'a> {
             return lines.to_vec();
         }
         let shared = Shared::of(lines.len(), |nth| {
-            let place = self.catalog.row(lines[nth]).offset;
+            let place = self.catalog.locator(lines[nth]).offset;
             self.catalog.url_key(lines[nth]).key ^ place.wrapping_mul(ODD)
         });
         shared.indices.into_iter().map(|nth| lines[nth]).collect()
@@ -177,16 +184,17 @@ impl<'a> Resolver<'a> {
         let files = self.stated_files(line);
         let record = files.iter().find_map(|file| {
             let place = Place::of(self.catalog, *file, line);
-            [place.at_second(fixed), place.at_any_time()]
+            [place.at_second(&fixed), place.at_any_time()]
                 .iter()
                 .find_map(|name| self.by_place.get(name))
         });
         if let Some(record) = record {
             return Identity::Record(*record);
         }
+        let offset = self.catalog.locator(line).offset;
         let is_start = |file: &FileId| {
             let starts = self.starts.get(file);
-            starts.is_some_and(|starts| starts.binary_search(&fixed.offset).is_ok())
+            starts.is_some_and(|starts| starts.binary_search(&offset).is_ok())
         };
         if files.iter().any(is_start) {
             Identity::OtherRecord
@@ -211,7 +219,7 @@ impl<'a> Resolver<'a> {
     fn stated_id(&self, line: RowId) -> u128 {
         let fixed = self.catalog.row(line);
         if fixed.flags.contains(RowFlags::INDEX_LINE) {
-            fixed.record_id
+            self.catalog.record_id(line)
         } else {
             self.catalog.reference(line).record_id
         }
@@ -261,15 +269,15 @@ impl<'a> Resolver<'a> {
     }
 
     fn damage(&self, line: RowId) -> Damage {
-        let fixed = self.catalog.row(line);
+        let stated = self.catalog.locator(line);
         Damage {
-            file: fixed.file,
+            file: stated.file,
             offset: 0,
             length: None,
-            line: Some(fixed.ordinal + 1),
+            line: Some(stated.ordinal + 1),
             what: format!(
                 "the line names offset {} of {}, where no record starts",
-                fixed.offset,
+                stated.offset,
                 self.stated_name(line).escape_ascii()
             ),
         }
@@ -287,7 +295,7 @@ impl Place {
     fn stated(catalog: &Catalog, file: &[u8], row: RowId) -> Self {
         let ComparisonKey { key, check } = catalog.url_key(row);
         let mut hash = Xxh3::new();
-        for number in [key, check, catalog.row(row).offset] {
+        for number in [key, check, catalog.locator(row).offset] {
             hash.update(&number.to_le_bytes());
         }
         hash.update(file);

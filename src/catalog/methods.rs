@@ -103,7 +103,7 @@ fn answered(catalog: &Catalog, requests: Requests) -> Vec<(RowId, Stored)> {
         .iter()
         .filter_map(|(row, id)| Some((RowId(*row), *by_own_id.get(id)?)));
     let from_requests = catalog.ids().filter_map(|row| {
-        let id = catalog.row(row).record_id;
+        let id = catalog.record_id(row);
         Some((row, *by_response.get(&id)?))
     });
     let mut found: Vec<(RowId, usize)> = from_responses.chain(from_requests).collect();

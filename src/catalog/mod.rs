@@ -8,20 +8,27 @@
 pub mod index;
 pub mod methods;
 
+mod fields;
+mod packed;
 mod row;
 mod spool;
 mod starts;
 mod text;
 
+pub use packed::Rows;
 pub use row::{Row, RowFlags, RowId};
 pub use starts::RecordStarts;
 
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use crate::capture::{Capture, FileId, Method, Timestamp};
+use fields::Field;
+use packed::Packed;
+
+use crate::capture::{Capture, FileId, Locator, Method, Timestamp};
 use crate::digest;
 use crate::key::{ComparisonKey, Kind};
+use row::hash_or_zero;
 use spool::Spool;
 
 /// What a redirect's `Location` (resolved) or a revisit's reference leads to, keyed.
@@ -59,7 +66,7 @@ pub struct Keys<'a> {
 /// What a revisit refers to, without its text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reference {
-    /// Hash of the record id as in [`Row::record_id`], 0 for none.
+    /// Hash of the record id as in [`Catalog::record_id`], 0 for none.
     pub record_id: u128,
     /// Key of the URI, as if asked for with GET.
     pub key: Option<ComparisonKey>,
@@ -73,7 +80,7 @@ const DOUBLED_MAX: usize = 1 << 17;
 /// Rows of one stretch of one input.
 #[derive(Debug, Default)]
 pub struct Batch {
-    rows: Vec<Row>,
+    rows: Vec<Packed>,
     spool: Spool,
 }
 
@@ -82,7 +89,7 @@ impl Batch {
     pub fn push(&mut self, capture: &Capture<'_>, keys: &Keys<'_>) {
         let text = self.spool.push(capture, keys);
         make_room(&mut self.rows, 1);
-        self.rows.push(Row::new(capture, keys, text));
+        self.rows.push(Packed::new(&Row::new(capture, keys), text));
     }
 
     /// Number of rows.
@@ -99,13 +106,14 @@ impl Batch {
 
     /// Gives the last rows, as far as they stand in the member at `offset`, its length; how many rows stand before these.
     pub fn end_member(&mut self, offset: u64, length: u64, n_records: u64) -> usize {
-        row::end_member(&mut self.rows, offset, length, n_records)
+        let is_in = |locator: &Locator| locator.offset == offset;
+        end_member(&mut self.rows, &mut self.spool, is_in, (length, n_records))
     }
 
     /// Counts ordinals from `n_before` on.
     pub fn move_ordinals(&mut self, n_before: u64) {
-        for row in &mut self.rows {
-            row.ordinal += n_before;
+        for row in &self.rows {
+            self.spool.move_ordinal(row.text(), n_before);
         }
     }
 }
@@ -124,7 +132,7 @@ struct Asked {
 #[derive(Debug, Default)]
 pub struct Catalog {
     /// Shared with what is read off them later; changed only before that.
-    rows: Arc<Vec<Row>>,
+    rows: Rows,
     spool: Spool,
     files: Vec<Vec<u8>>,
     /// Rows that were not asked for with GET.
@@ -144,70 +152,92 @@ impl Catalog {
     /// Appends a batch; batches must come in input order.
     pub fn append(&mut self, batch: Batch) {
         let base = self.spool.append(batch.spool);
-        let rows = Arc::make_mut(&mut self.rows);
+        let rows = self.rows_mut();
         if rows.is_empty() {
             *rows = batch.rows;
             return;
         }
         make_room(rows, batch.rows.len());
-        rows.extend(batch.rows.into_iter().map(|row| Row {
-            text: row.text + base,
-            ..row
-        }));
+        rows.extend(batch.rows.into_iter().map(|row| row.moved(base)));
     }
 
     /// The same as [`Batch::end_member`], for rows that were appended before their member ended.
     pub fn end_member(&mut self, file: FileId, offset: u64, length: u64, n_records: u64) {
-        let rows = Arc::make_mut(&mut self.rows);
-        let first = rows.iter().rposition(|row| row.file != file);
-        let of_file = &mut rows[first.map_or(0, |last| last + 1)..];
-        row::end_member(of_file, offset, length, n_records);
+        let rows = Arc::make_mut(&mut self.rows.0);
+        let is_in = |locator: &Locator| (locator.file, locator.offset) == (file, offset);
+        end_member(rows, &mut self.spool, is_in, (length, n_records));
     }
 
     /// Number of captures and revisits, index lines included.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.rows.len()
+        self.rows.0.len()
     }
 
     /// Whether there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.rows.is_empty()
+        self.rows.0.is_empty()
     }
 
     /// All rows, in input order; the index is the row id.
-    #[must_use]
-    pub fn rows(&self) -> &[Row] {
-        &self.rows
+    pub fn rows(&self) -> impl Iterator<Item = Row> + '_ {
+        self.rows.0.iter().map(Packed::row)
     }
 
     /// The same, for what outlives a borrow of the catalog.
     #[must_use]
-    pub fn shared_rows(&self) -> Arc<Vec<Row>> {
-        Arc::clone(&self.rows)
+    pub fn shared_rows(&self) -> Rows {
+        self.rows.clone()
     }
 
     /// One row.
     #[must_use]
-    pub fn row(&self, id: RowId) -> &Row {
-        &self.rows[id.index()]
+    #[inline]
+    pub fn row(&self, id: RowId) -> Row {
+        self.rows.get(id)
     }
 
-    /// One row, to be changed (method keys, segments).
-    pub fn row_mut(&mut self, id: RowId) -> &mut Row {
-        &mut Arc::make_mut(&mut self.rows)[id.index()]
+    /// Gives a row another key.
+    pub fn set_key(&mut self, id: RowId, key: ComparisonKey) {
+        self.rows_mut()[id.index()].set_key(key);
+    }
+
+    /// Flags a row.
+    pub fn set_flag(&mut self, id: RowId, flag: RowFlags) {
+        self.rows_mut()[id.index()].set_flag(flag);
+    }
+
+    fn rows_mut(&mut self) -> &mut Vec<Packed> {
+        Arc::make_mut(&mut self.rows.0)
+    }
+
+    /// Where the text of a row stands.
+    fn text(&self, id: RowId) -> u64 {
+        self.rows.0[id.index()].text()
+    }
+
+    /// Where the capture stands.
+    #[must_use]
+    pub fn locator(&self, id: RowId) -> Locator {
+        self.spool.locator(self.text(id))
+    }
+
+    /// Hash of the record id (XXH3-128), 0 for none.
+    #[must_use]
+    pub fn record_id(&self, id: RowId) -> u128 {
+        hash_or_zero(self.spool.field(self.text(id), Field::RecordId))
     }
 
     /// The ids of all rows, in input order.
     pub fn ids(&self) -> impl Iterator<Item = RowId> + use<> {
-        (0..self.rows.len()).map(RowId::from_index)
+        (0..self.len()).map(RowId::from_index)
     }
 
     /// The capture as it was pushed.
     #[must_use]
     pub fn capture(&self, id: RowId) -> Capture<'_> {
-        let capture = self.spool.capture(self.row(id));
+        let capture = self.spool.capture(&self.row(id), self.text(id));
         let asked = self.asked.get(&id);
         match asked.and_then(|asked| Some((asked.method.as_deref()?, asked.body_hash))) {
             Some((name, body_hash)) => Capture {
@@ -221,13 +251,13 @@ impl Catalog {
     /// The target URI of a row.
     #[must_use]
     pub fn target_uri(&self, id: RowId) -> &[u8] {
-        self.spool.target_uri(self.row(id).text)
+        self.spool.target_uri(self.text(id))
     }
 
     /// The resolved `Location` of a redirect; else empty.
     #[must_use]
     pub fn redirect_to(&self, id: RowId) -> &[u8] {
-        self.spool.redirect_to(self.row(id).text)
+        self.spool.field(self.text(id), Field::RedirectTo)
     }
 
     /// Where a redirect leads.
@@ -235,7 +265,7 @@ impl Catalog {
     pub fn target(&self, id: RowId) -> Target {
         let row = self.row(id);
         if row.flags.contains(RowFlags::LEADS) {
-            self.spool.target(row.text)
+            self.spool.target(self.text(id))
         } else {
             Target::None
         }
@@ -246,7 +276,7 @@ impl Catalog {
     pub fn declared(&self, id: RowId) -> u128 {
         let row = self.row(id);
         if row.flags.contains(RowFlags::DECLARED_DIFFERS) {
-            let declared = self.spool.declared(row.text);
+            let declared = self.spool.declared(self.text(id));
             declared.as_ref().map_or(0, digest::identity)
         } else if row.flags.contains(RowFlags::DECLARED) {
             row.payload
@@ -262,14 +292,14 @@ impl Catalog {
         if !row.flags.contains(RowFlags::DECODED) {
             return 0;
         }
-        let decoded = self.spool.decoded(row.text);
+        let decoded = self.spool.decoded(self.text(id));
         decoded.as_ref().map_or(0, digest::identity)
     }
 
     /// XXH3-128 of the payload where it was read, else 0.
     #[must_use]
     pub fn body_hash(&self, id: RowId) -> u128 {
-        self.row(id).body_hash
+        self.spool.body_hash(self.text(id))
     }
 
     /// Hash of the visible text without digits, where it was asked for.
@@ -277,19 +307,19 @@ impl Catalog {
     pub fn text_hash(&self, id: RowId) -> Option<u64> {
         let row = self.row(id);
         let has_text = row.flags.contains(RowFlags::TEXT);
-        has_text.then(|| self.spool.text_hash(row.text))
+        has_text.then(|| self.spool.text_hash(self.text(id)))
     }
 
     /// What a revisit refers to; of any other row, nothing.
     #[must_use]
     pub fn reference(&self, id: RowId) -> Reference {
-        self.spool.reference(self.row(id).text)
+        self.spool.reference(self.text(id))
     }
 
     /// Whether the `Content-Language` of two rows are both known and share no primary subtag.
     #[must_use]
     pub fn languages_differ(&self, one: RowId, other: RowId) -> bool {
-        let language = |id| self.spool.language(self.row(id).text);
+        let language = |id| self.spool.field(self.text(id), Field::Language);
         text::languages_differ(language(one), language(other))
     }
 
@@ -310,8 +340,8 @@ impl Catalog {
     #[must_use]
     pub fn tie_order(&self, one: RowId, other: RowId) -> Ordering {
         let place = |id: RowId| {
-            let row = self.row(id);
-            (self.base_name(row.file), row.ordinal, id)
+            let locator = self.locator(id);
+            (self.base_name(locator.file), locator.ordinal, id)
         };
         self.target_uri(one)
             .cmp(self.target_uri(other))
@@ -327,14 +357,14 @@ impl Catalog {
 
     /// Makes `key` (which covers method and request body) the key of a row; its URL key is kept.
     pub fn set_method_key(&mut self, id: RowId, key: ComparisonKey) {
-        let row = &mut Arc::make_mut(&mut self.rows)[id.index()];
+        let url_key = self.row(id).key;
         self.asked.entry(id).or_insert(Asked {
-            url_key: row.key,
+            url_key,
             method: None,
             body_hash: 0,
         });
-        row.key = key;
-        row.flags.insert(RowFlags::NOT_GET);
+        self.set_key(id, key);
+        self.set_flag(id, RowFlags::NOT_GET);
     }
 
     /// Keys a row by what it was asked for with, which is no GET.
@@ -346,20 +376,20 @@ impl Catalog {
             asked.body_hash = method.body_hash;
         }
         if method.name == b"HEAD" {
-            self.row_mut(id).flags.insert(RowFlags::HEAD);
+            self.set_flag(id, RowFlags::HEAD);
         }
     }
 
     /// The file that an index line states, as written; else empty.
     #[must_use]
     pub fn stated_file(&self, id: RowId) -> &[u8] {
-        self.spool.stated_file(self.row(id).text)
+        self.spool.stated_file(self.text(id))
     }
 
     /// Keeps only the rows that `is_kept` admits. Row ids change.
     fn retain(&mut self, is_kept: impl Fn(RowId) -> bool) {
         let mut asked = hashbrown::HashMap::new();
-        let rows = Arc::make_mut(&mut self.rows);
+        let rows = Arc::make_mut(&mut self.rows.0);
         let mut kept = 0;
         for id in (0..rows.len()).map(RowId::from_index) {
             if !is_kept(id) {
@@ -378,29 +408,33 @@ impl Catalog {
     /// The row of the record at an ordinal of an input. Before index lines are resolved rows stand in that order.
     #[must_use]
     pub fn find(&self, file: FileId, ordinal: u64) -> Option<RowId> {
-        let place = self
-            .rows
-            .binary_search_by_key(&(file, ordinal), |row| (row.file, row.ordinal));
+        let place = self.rows.0.binary_search_by_key(&(file, ordinal), |row| {
+            let locator = self.spool.locator(row.text());
+            (locator.file, locator.ordinal)
+        });
         place.ok().map(RowId::from_index)
     }
 
     /// Puts the only capture of `batch` in the place of a row, whose locator stays.
-    pub fn replace(&mut self, id: RowId, batch: Batch) {
-        let base = self.spool.append(batch.spool);
-        let (Some(new), old) = (
-            batch.rows.into_iter().next(),
-            &mut Arc::make_mut(&mut self.rows)[id.index()],
-        ) else {
+    pub fn replace(&mut self, id: RowId, batch: &Batch) {
+        let Some(new) = batch.rows.first() else {
             return;
         };
-        *old = Row {
-            text: new.text + base,
-            file: old.file,
-            ordinal: old.ordinal,
-            offset: old.offset,
-            length: old.length,
-            ..new
+        let (row, text) = (new.row(), new.text());
+        let capture = Capture {
+            locator: self.locator(id),
+            ..batch.spool.capture(&row, text)
         };
+        let keys = Keys {
+            url: row.key,
+            kind: row.kind,
+            flags: row.flags,
+            target: batch.spool.target(text),
+            redirect_to: batch.spool.field(text, Field::RedirectTo),
+            refers_to: batch.spool.reference(text).key,
+        };
+        let text = self.spool.push(&capture, &keys);
+        self.rows_mut()[id.index()] = Packed::new(&row, text);
     }
 
     /// Name of an input as given or found.
@@ -417,11 +451,32 @@ impl Catalog {
 }
 
 /// Grows by less than doubling once that would cost more memory than the rows do.
-fn make_room(rows: &mut Vec<Row>, n_rows: usize) {
+fn make_room(rows: &mut Vec<Packed>, n_rows: usize) {
     if rows.capacity() - rows.len() < n_rows {
         let step = rows.len() / if rows.len() < DOUBLED_MAX { 1 } else { 8 };
         rows.reserve_exact(step.max(n_rows).max(16));
     }
+}
+
+/// Gives the last of `rows`, as far as `is_in` says that they stand in a member, its length; how many rows stand before these.
+fn end_member(
+    rows: &mut [Packed],
+    spool: &mut Spool,
+    is_in: impl Fn(&Locator) -> bool,
+    (length, n_records): (u64, u64),
+) -> usize {
+    let is_elsewhere = |row: &Packed| !is_in(&spool.locator(row.text()));
+    let n_before = rows
+        .iter()
+        .rposition(is_elsewhere)
+        .map_or(0, |last| last + 1);
+    for row in &mut rows[n_before..] {
+        spool.set_length(row.text(), length);
+        if n_records > 1 {
+            row.set_flag(RowFlags::SHARES_MEMBER);
+        }
+    }
+    n_before
 }
 
 /// What follows the last `/` of a file name.

@@ -2,7 +2,7 @@
 
 use super::{Keys, Target};
 use crate::capture::{
-    Algorithm, Capture, Completeness, DigestStatus, FileId, Payload, RecordType, Timestamp,
+    Algorithm, Capture, Completeness, DigestStatus, Payload, RecordType, Timestamp,
 };
 use crate::digest;
 use crate::key::{ComparisonKey, Kind};
@@ -84,6 +84,14 @@ impl RowFlags {
         self.0 |= other.0;
     }
 
+    pub(super) fn bits(self) -> u32 {
+        self.0
+    }
+
+    pub(super) fn from_bits(bits: u32) -> Self {
+        Self(bits)
+    }
+
     /// Sets `other` if `condition` holds.
     #[must_use]
     #[expect(
@@ -99,29 +107,15 @@ impl RowFlags {
     }
 }
 
-/// The fixed-width part of one capture: 128 bytes. What few captures have, or few questions need, stands in the spool.
-#[derive(Clone, Copy, Debug)]
+/// The fixed-width part of one capture. What few captures have, or few questions need, stands in the spool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row {
     /// Key of target URI, method and request body.
     pub key: ComparisonKey,
     /// Identity of the payload digest (algorithm and bytes hashed), 0 for none.
     pub payload: u128,
-    /// XXH3-128 of the payload where it was read, else 0.
-    pub body_hash: u128,
     /// When it was captured.
     pub date: Timestamp,
-    /// Offset as in the locator.
-    pub offset: u64,
-    /// Length as in the locator, 0 for unknown.
-    pub length: u64,
-    /// Ordinal of the record in its input.
-    pub ordinal: u64,
-    /// Hash of the record id (XXH3-128), 0 for none.
-    pub record_id: u128,
-    /// Where its text stands in the spool.
-    pub text: u64,
-    /// Its input.
-    pub file: FileId,
     /// HTTP status, 0 for unknown.
     pub status: u16,
     /// Facts.
@@ -137,19 +131,12 @@ pub struct Row {
 }
 
 impl Row {
-    pub(super) fn new(capture: &Capture<'_>, keys: &Keys<'_>, text: u64) -> Self {
+    pub(super) fn new(capture: &Capture<'_>, keys: &Keys<'_>) -> Self {
         let payload = &capture.payload;
         Self {
             key: keys.url,
             payload: payload.digest.as_ref().map_or(0, digest::identity),
-            body_hash: payload.body_hash.unwrap_or(0),
             date: capture.date,
-            offset: capture.locator.offset,
-            length: capture.locator.length.unwrap_or(0),
-            ordinal: capture.locator.ordinal,
-            record_id: hash_or_zero(capture.record_id),
-            text,
-            file: capture.locator.file,
             status: capture.status.unwrap_or(0),
             flags: keys
                 .flags
@@ -185,22 +172,6 @@ impl Row {
     }
 }
 
-/// Gives the last of `rows`, as far as they stand in the member at `offset`, its length; how many rows stand before these.
-pub(super) fn end_member(rows: &mut [Row], offset: u64, length: u64, n_records: u64) -> usize {
-    let is_elsewhere = |row: &Row| row.offset != offset;
-    let n_before = rows
-        .iter()
-        .rposition(is_elsewhere)
-        .map_or(0, |last| last + 1);
-    for row in &mut rows[n_before..] {
-        row.length = length;
-        if n_records > 1 {
-            row.flags.insert(RowFlags::SHARES_MEMBER);
-        }
-    }
-    n_before
-}
-
 /// A payload of no bytes, by its length where it was read or else by its digest. A revisit has none of its own.
 fn is_empty(capture: &Capture<'_>) -> bool {
     capture.record_type != RecordType::Revisit
@@ -227,15 +198,5 @@ pub(super) fn hash_or_zero(text: &[u8]) -> u128 {
         0
     } else {
         xxhash_rust::xxh3::xxh3_128(text)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_row_is_two_cache_lines() {
-        assert_eq!(size_of::<Row>(), 128);
     }
 }

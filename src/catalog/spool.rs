@@ -1,83 +1,84 @@
-//! The text of captures, one after the other: a length before each field.
+//! The text of captures, one after the other, and what few questions need of them.
 
+use super::fields::{Field, MASK_LEN, ORDINAL_LEN, Reader, ordinal_bytes, push_number};
 use super::row::hash_or_zero;
 use super::{Keys, Reference, Row, RowFlags, Target};
-use crate::capture::{Algorithm, Capture, Digest, Locator, Method, Payload, RefersTo, Timestamp};
-use crate::key::ComparisonKey;
+use crate::capture::{Capture, Digest, Locator, Method, Payload, RefersTo, Timestamp};
+use crate::digest::parse_declared;
 use crate::source::spill;
-
-/// Where fields that are read alone stand in a text, by how many come before them; [`Spool::push`] has their order.
-mod place {
-    pub(super) const REDIRECT_TO: usize = 1;
-    pub(super) const TARGET: usize = 2;
-    pub(super) const REFERS_TO_KEY: usize = 3;
-    pub(super) const LANGUAGE: usize = 6;
-    pub(super) const STATED_FILE: usize = 10;
-    pub(super) const REFERS_TO_ID: usize = 12;
-    pub(super) const DECLARED: usize = 16;
-    pub(super) const DECODED: usize = 17;
-    /// A number, which is no field: nothing behind it can be skipped to.
-    pub(super) const PAYLOAD_BYTES: usize = 18;
-}
 
 /// Room that most texts need less than.
 const ROOM_MIN: usize = 4096;
 /// A spool of more bytes grows by an eighth.
 const DOUBLED_MAX: usize = 16 << 20;
+/// A file name that was stored longer ago is stored again, so that a distance has three bytes at most.
+const BACK_MAX: u64 = 1 << 21;
 
 /// Bytes of all texts.
 #[derive(Debug, Default)]
 pub(super) struct Spool {
     bytes: Vec<u8>,
+    /// The last text that holds a stated file's name.
+    stated: Option<u64>,
 }
 
 impl Spool {
     /// Stores a capture's text; returns where it stands.
     pub(super) fn push(&mut self, capture: &Capture<'_>, keys: &Keys<'_>) -> u64 {
         let at = self.bytes.len() as u64;
-        self.field(capture.target_uri);
-        self.field(keys.redirect_to);
-        self.push_target(keys.target);
-        match keys.refers_to {
-            Some(key) => self.field(&key.to_bytes()),
-            None => self.field(b""),
+        let locator = &capture.locator;
+        let mut text = Text::start(&mut self.bytes, locator, capture.target_uri);
+        text.put(Field::RedirectTo, keys.redirect_to);
+        text.put_target(keys.target);
+        if let Some(key) = keys.refers_to {
+            text.put(Field::RefersToKey, &key.to_bytes());
         }
-        for text in [
-            capture.record_id,
-            capture.mime,
-            capture.language,
-            capture.location,
-            capture.truncated,
-            capture.profile,
-            capture.stated_file,
-            capture.payload.declared_text,
-            capture.refers_to.record_id,
-            capture.refers_to.target_uri,
-            capture.method.name,
-        ] {
-            self.field(text);
+        text.put(Field::RecordId, capture.record_id);
+        text.put(Field::Mime, capture.mime);
+        text.put(Field::Language, capture.language);
+        text.put(Field::Location, capture.location);
+        text.put(Field::Truncated, capture.truncated);
+        text.put(Field::Profile, capture.profile);
+        if !capture.stated_file.is_empty() {
+            let before = self.stated.filter(|before| {
+                at - before < BACK_MAX && text.stated_at(*before) == capture.stated_file
+            });
+            match before {
+                Some(before) => text.put_number(Field::StatedBefore, at - before),
+                None => {
+                    text.put(Field::StatedFile, capture.stated_file);
+                    self.stated = Some(at);
+                }
+            }
         }
-        self.digest(capture.payload.digest);
-        self.digest(capture.payload.declared);
-        self.digest(capture.payload.decoded);
-        self.number(
-            capture
-                .payload
-                .bytes
-                .map_or(0, |bytes| bytes.saturating_add(1)),
-        );
-        self.field(
-            &capture.method.body_hash.to_le_bytes()
-                [..if capture.method.body_hash == 0 { 0 } else { 16 }],
-        );
-        self.bytes
-            .extend_from_slice(&capture.refers_to.date.seconds().to_le_bytes());
-        self.bytes
-            .extend_from_slice(&capture.refers_to.date.nanos().to_le_bytes());
-        // Few runs ask for it: the row says whether it is there.
-        if let Some(text) = capture.payload.text {
-            self.bytes.extend_from_slice(&text.to_le_bytes());
+        let payload = &capture.payload;
+        text.put(Field::DeclaredText, payload.declared_text);
+        text.put(Field::RefersToId, capture.refers_to.record_id);
+        text.put(Field::RefersToUri, capture.refers_to.target_uri);
+        if capture.method.name != Method::GET.name {
+            text.put(Field::Method, capture.method.name);
         }
+        if payload.declared.is_none() || payload.declared != payload.digest {
+            text.put_digest(Field::Digest, payload.digest);
+        }
+        if payload.declared != parse_declared(payload.declared_text) {
+            text.put_digest(Field::Declared, payload.declared);
+        }
+        text.put_digest(Field::Decoded, payload.decoded);
+        if let Some(bytes) = payload.bytes {
+            text.put_number(Field::PayloadBytes, bytes);
+        }
+        if let Some(hash) = payload.body_hash {
+            text.put(Field::BodyHash, &hash.to_le_bytes());
+        }
+        if capture.method.body_hash != 0 {
+            text.put(Field::RequestHash, &capture.method.body_hash.to_le_bytes());
+        }
+        text.put_date(Field::RefersToDate, capture.refers_to.date);
+        if let Some(hash) = payload.text {
+            text.put(Field::TextHash, &hash.to_le_bytes());
+        }
+        text.end();
         self.make_room();
         at
     }
@@ -103,7 +104,7 @@ impl Spool {
     pub(super) fn append(&mut self, other: Self) -> u64 {
         let base = self.bytes.len() as u64;
         if self.bytes.is_empty() {
-            self.bytes = other.bytes;
+            *self = other;
         } else {
             self.reserve(other.bytes.len());
             self.bytes.extend_from_slice(&other.bytes);
@@ -111,110 +112,130 @@ impl Spool {
         base
     }
 
-    pub(super) fn target_uri(&self, text: u64) -> &[u8] {
-        self.reader(text).field()
+    /// States the length of the member in which a capture stands.
+    pub(super) fn set_length(&mut self, text: u64, length: u64) {
+        let from = index(text) + MASK_LEN;
+        self.bytes[from..from + 8].copy_from_slice(&length.to_le_bytes());
     }
 
-    pub(super) fn redirect_to(&self, text: u64) -> &[u8] {
-        self.reader_at(text, place::REDIRECT_TO).field()
+    /// Counts the ordinal of a capture from `n_before` on.
+    pub(super) fn move_ordinal(&mut self, text: u64, n_before: u64) {
+        let ordinal = self.locator(text).ordinal + n_before;
+        let from = index(text) + MASK_LEN + 8;
+        self.bytes[from..from + ORDINAL_LEN].copy_from_slice(&ordinal_bytes(ordinal));
+    }
+
+    pub(super) fn locator(&self, text: u64) -> Locator {
+        Reader::with_locator(&self.bytes[index(text)..]).1
+    }
+
+    pub(super) fn target_uri(&self, text: u64) -> &[u8] {
+        let (mut reader, _) = Reader::with_locator(&self.bytes[index(text)..]);
+        reader.target_uri()
+    }
+
+    /// The field of a text, empty for none.
+    pub(super) fn field(&self, text: u64, field: Field) -> &[u8] {
+        self.reader(text).field(field)
     }
 
     /// Where a redirect leads.
     pub(super) fn target(&self, text: u64) -> Target {
-        self.reader_at(text, place::TARGET).target()
+        match self.field(text, Field::Target) {
+            b"" => Target::None,
+            b"n" => Target::NotHttp,
+            b"c" => Target::Credentials,
+            b"o" => Target::OutOfScope,
+            key => super::fields::key_of(key).map_or(Target::None, Target::Key),
+        }
     }
 
     /// What a revisit refers to.
     pub(super) fn reference(&self, text: u64) -> Reference {
-        let mut reader = self.reader_at(text, place::REFERS_TO_KEY);
-        let key = reader.key();
-        reader.skip(place::REFERS_TO_ID - place::REFERS_TO_KEY - 1);
-        let record_id = hash_or_zero(reader.field());
-        reader.skip(place::PAYLOAD_BYTES - place::REFERS_TO_ID - 1);
-        reader.number();
-        reader.field();
+        let mut reader = self.reader(text);
         Reference {
-            record_id,
-            key,
-            date: reader.date(),
+            key: reader.key(Field::RefersToKey),
+            record_id: hash_or_zero(reader.field(Field::RefersToId)),
+            date: reader.date(Field::RefersToDate),
         }
     }
 
     /// The file that an index line states.
     pub(super) fn stated_file(&self, text: u64) -> &[u8] {
-        self.reader_at(text, place::STATED_FILE).field()
-    }
-
-    /// `Content-Language` as found.
-    pub(super) fn language(&self, text: u64) -> &[u8] {
-        self.reader_at(text, place::LANGUAGE).field()
+        let mut reader = self.reader(text);
+        let own = reader.field(Field::StatedFile);
+        match reader.number(Field::StatedBefore) {
+            Some(back) => self.field(text - back, Field::StatedFile),
+            None => own,
+        }
     }
 
     /// The digest that is declared.
     pub(super) fn declared(&self, text: u64) -> Option<Digest> {
-        self.reader_at(text, place::DECLARED).digest()
+        let mut reader = self.reader(text);
+        let declared = parse_declared(reader.field(Field::DeclaredText));
+        reader.digest(Field::Declared).or(declared)
     }
 
     /// The digest after content decoding.
     pub(super) fn decoded(&self, text: u64) -> Option<Digest> {
-        self.reader_at(text, place::DECODED).digest()
+        self.reader(text).digest(Field::Decoded)
+    }
+
+    /// XXH3-128 of the payload, 0 where it was not read.
+    pub(super) fn body_hash(&self, text: u64) -> u128 {
+        let hash = self.reader(text).array(Field::BodyHash);
+        hash.map_or(0, u128::from_le_bytes)
     }
 
     /// The hash of the visible text, of a row that has one.
     pub(super) fn text_hash(&self, text: u64) -> u64 {
-        let mut reader = self.reader_at(text, place::PAYLOAD_BYTES);
-        reader.number();
-        reader.field();
-        reader.date();
-        u64::from_le_bytes(reader.array())
+        let hash = self.reader(text).array(Field::TextHash);
+        hash.map_or(0, u64::from_le_bytes)
     }
 
     /// The capture whose row is `row`.
-    pub(super) fn capture(&self, row: &Row) -> Capture<'_> {
-        let mut reader = self.reader(row.text);
-        let target_uri = reader.field();
-        // Resolved Location, target and the key referred to.
-        reader.skip(3);
-        let [
-            record_id,
-            mime,
-            language,
-            location,
-            truncated,
-            profile,
-            stated_file,
-            declared_text,
-            refers_id,
-            refers_uri,
-            method,
-        ] = std::array::from_fn(|_| reader.field());
-        let payload = reader.payload(row, declared_text);
-        let body_hash = reader.field().try_into().map_or(0, u128::from_le_bytes);
-        let date = reader.date();
-        let has_text = row.flags.contains(RowFlags::TEXT);
-        let text = has_text.then(|| u64::from_le_bytes(reader.array()));
+    pub(super) fn capture(&self, row: &Row, text: u64) -> Capture<'_> {
+        let (mut reader, locator) = Reader::with_locator(&self.bytes[index(text)..]);
+        let is = |flag| row.flags.contains(flag);
+        let target_uri = reader.target_uri();
+        let record_id = reader.field(Field::RecordId);
+        let mime = reader.field(Field::Mime);
+        let language = reader.field(Field::Language);
+        let location = reader.field(Field::Location);
+        let truncated = reader.field(Field::Truncated);
+        let profile = reader.field(Field::Profile);
+        let declared_text = reader.field(Field::DeclaredText);
+        let refers_id = reader.field(Field::RefersToId);
+        let refers_uri = reader.field(Field::RefersToUri);
+        let method = match reader.field(Field::Method) {
+            b"" => Method::GET.name,
+            other => other,
+        };
+        let payload = read_payload(&mut reader, row, declared_text);
+        let request_hash = reader.array(Field::RequestHash);
+        let date = reader.date(Field::RefersToDate);
+        let text_hash = reader.array(Field::TextHash).map(u64::from_le_bytes);
         Capture {
-            locator: Locator {
-                file: row.file,
-                ordinal: row.ordinal,
-                offset: row.offset,
-                length: Some(row.length).filter(|length| *length > 0),
-            },
+            locator,
             record_type: row.record_type,
             target_uri,
             record_id,
             date: row.date,
             method: Method {
                 name: method,
-                body_hash,
+                body_hash: request_hash.map_or(0, u128::from_le_bytes),
             },
             status: Some(row.status).filter(|status| *status > 0),
-            has_http_head: row.flags.contains(RowFlags::HTTP_HEAD),
+            has_http_head: is(RowFlags::HTTP_HEAD),
             mime,
             language,
             location,
-            is_hsts: row.flags.contains(RowFlags::HSTS),
-            payload: Payload { text, ..payload },
+            is_hsts: is(RowFlags::HSTS),
+            payload: Payload {
+                text: text_hash,
+                ..payload
+            },
             truncated,
             refers_to: RefersTo {
                 record_id: refers_id,
@@ -222,167 +243,131 @@ impl Spool {
                 date,
             },
             profile,
-            shares_member: row.flags.contains(RowFlags::SHARES_MEMBER),
-            stated_file,
-            is_index_line: row.flags.contains(RowFlags::INDEX_LINE),
+            shares_member: is(RowFlags::SHARES_MEMBER),
+            stated_file: self.stated_file(text),
+            is_index_line: is(RowFlags::INDEX_LINE),
         }
     }
 
-    fn field(&mut self, text: &[u8]) {
-        self.number(text.len() as u64);
-        self.bytes.extend_from_slice(text);
+    /// A reader of what follows the target URI.
+    fn reader(&self, text: u64) -> Reader<'_> {
+        let (mut reader, _) = Reader::with_locator(&self.bytes[index(text)..]);
+        reader.target_uri();
+        reader
+    }
+}
+
+/// The digests and the length of a payload; the rest stands in the row.
+fn read_payload<'a>(reader: &mut Reader<'a>, row: &Row, declared_text: &'a [u8]) -> Payload<'a> {
+    let is = |flag| row.flags.contains(flag);
+    let other = reader.digest(Field::Digest);
+    let declared = reader.digest(Field::Declared);
+    let declared = if is(RowFlags::DECLARED) {
+        declared.or_else(|| parse_declared(declared_text))
+    } else {
+        None
+    };
+    let is_declared = is(RowFlags::DECLARED) && !is(RowFlags::DECLARED_DIFFERS);
+    Payload {
+        digest: if is_declared { declared } else { other },
+        declared,
+        decoded: reader.digest(Field::Decoded),
+        bytes: reader.number(Field::PayloadBytes),
+        body_hash: reader.array(Field::BodyHash).map(u128::from_le_bytes),
+        text: None,
+        decodes_to_nothing: is(RowFlags::DECODES_TO_NOTHING),
+        is_undecodable: is(RowFlags::UNDECODABLE),
+        declared_text,
+        status: row.digest_status,
+        completeness: row.completeness,
+    }
+}
+
+fn index(text: u64) -> usize {
+    usize::try_from(text).expect("a spool is smaller than the address space")
+}
+
+/// A text that is being stored.
+struct Text<'a> {
+    bytes: &'a mut Vec<u8>,
+    start: usize,
+    mask: u32,
+}
+
+impl<'a> Text<'a> {
+    fn start(bytes: &'a mut Vec<u8>, locator: &Locator, target_uri: &[u8]) -> Self {
+        let start = bytes.len();
+        bytes.extend_from_slice(&[0; MASK_LEN]);
+        bytes.extend_from_slice(&locator.length.unwrap_or(0).to_le_bytes());
+        bytes.extend_from_slice(&ordinal_bytes(locator.ordinal));
+        for number in [u64::from(locator.file.0), locator.offset] {
+            push_number(bytes, number);
+        }
+        push_number(bytes, target_uri.len() as u64);
+        bytes.extend_from_slice(target_uri);
+        Self {
+            bytes,
+            start,
+            mask: 0,
+        }
+    }
+
+    /// Stores a field, if there is anything in it. Fields come in their order.
+    fn put(&mut self, field: Field, text: &[u8]) {
+        if !text.is_empty() {
+            self.mask |= 1 << field as u32;
+            push_number(self.bytes, text.len() as u64);
+            self.bytes.extend_from_slice(text);
+        }
+    }
+
+    fn put_number(&mut self, field: Field, number: u64) {
+        self.mask |= 1 << field as u32;
+        let at = self.bytes.len();
+        self.bytes.push(0);
+        push_number(self.bytes, number);
+        let len = self.bytes.len() - at - 1;
+        self.bytes[at] = u8::try_from(len).expect("a number has ten bytes at most");
     }
 
     /// A key as its bytes; any other target as one byte.
-    fn push_target(&mut self, target: Target) {
+    fn put_target(&mut self, target: Target) {
         match target {
-            Target::None => self.field(b""),
-            Target::Key(key) => self.field(&key.to_bytes()),
-            Target::NotHttp => self.field(b"n"),
-            Target::Credentials => self.field(b"c"),
-            Target::OutOfScope => self.field(b"o"),
+            Target::None => {}
+            Target::Key(key) => self.put(Field::Target, &key.to_bytes()),
+            Target::NotHttp => self.put(Field::Target, b"n"),
+            Target::Credentials => self.put(Field::Target, b"c"),
+            Target::OutOfScope => self.put(Field::Target, b"o"),
         }
     }
 
-    fn digest(&mut self, digest: Option<Digest>) {
-        let Some(digest) = digest else {
-            return self.field(b"");
-        };
-        self.number(1 + digest.as_bytes().len() as u64);
-        self.bytes.push(digest.algorithm as u8);
-        self.bytes.extend_from_slice(digest.as_bytes());
-    }
-
-    fn number(&mut self, number: u64) {
-        push_number(&mut self.bytes, number);
-    }
-
-    /// A reader of the field at a place.
-    fn reader_at(&self, text: u64, place: usize) -> Reader<'_> {
-        let mut reader = self.reader(text);
-        reader.skip(place);
-        reader
-    }
-
-    fn reader(&self, text: u64) -> Reader<'_> {
-        let at =
-            usize::try_from(text).expect("a spool in memory is smaller than the address space");
-        Reader {
-            bytes: &self.bytes[at..],
-        }
-    }
-}
-
-/// Appends a number as LEB128.
-pub(super) fn push_number(bytes: &mut Vec<u8>, mut number: u64) {
-    while number >= 0x80 {
-        bytes.push(number.to_le_bytes()[0] | 0x80);
-        number >>= 7;
-    }
-    bytes.push(number.to_le_bytes()[0]);
-}
-
-/// Takes such a number off the front.
-pub(super) fn read_number(bytes: &mut &[u8]) -> u64 {
-    let mut number = 0;
-    for shift in (0..u64::BITS).step_by(7) {
-        let (byte, rest) = bytes
-            .split_first()
-            .expect("numbers are read where they were pushed");
-        *bytes = rest;
-        number |= u64::from(byte & 0x7f) << shift;
-        if *byte < 0x80 {
-            break;
-        }
-    }
-    number
-}
-
-/// Reads the fields back in the order in which they were pushed.
-struct Reader<'a> {
-    bytes: &'a [u8],
-}
-
-impl<'a> Reader<'a> {
-    fn skip(&mut self, n_fields: usize) {
-        for _ in 0..n_fields {
-            self.field();
+    fn put_digest(&mut self, field: Field, digest: Option<Digest>) {
+        if let Some(digest) = digest {
+            self.mask |= 1 << field as u32;
+            push_number(self.bytes, 1 + digest.as_bytes().len() as u64);
+            self.bytes.push(digest.algorithm as u8);
+            self.bytes.extend_from_slice(digest.as_bytes());
         }
     }
 
-    fn target(&mut self) -> Target {
-        match self.field() {
-            b"" => Target::None,
-            b"n" => Target::NotHttp,
-            b"c" => Target::Credentials,
-            b"o" => Target::OutOfScope,
-            key => key_of(key).map_or(Target::None, Target::Key),
+    fn put_date(&mut self, field: Field, date: Timestamp) {
+        if date != Timestamp::UNKNOWN {
+            let mut both = [0; 12];
+            both[..8].copy_from_slice(&date.seconds().to_le_bytes());
+            both[8..].copy_from_slice(&date.nanos().to_le_bytes());
+            self.put(field, &both);
         }
     }
 
-    fn field(&mut self) -> &'a [u8] {
-        let len = usize::try_from(self.number()).expect("a field fits in memory");
-        let (field, rest) = self.bytes.split_at(len);
-        self.bytes = rest;
-        field
+    /// The stated file of an earlier text, which holds one.
+    fn stated_at(&self, text: u64) -> &[u8] {
+        let (mut reader, _) = Reader::with_locator(&self.bytes[index(text)..]);
+        reader.target_uri();
+        reader.field(Field::StatedFile)
     }
 
-    fn number(&mut self) -> u64 {
-        read_number(&mut self.bytes)
+    fn end(self) {
+        let [a, b, c, _] = self.mask.to_le_bytes();
+        self.bytes[self.start..self.start + MASK_LEN].copy_from_slice(&[a, b, c]);
     }
-
-    fn array<const N: usize>(&mut self) -> [u8; N] {
-        let (array, rest) = self
-            .bytes
-            .split_first_chunk()
-            .expect("a spool holds whole texts");
-        self.bytes = rest;
-        *array
-    }
-
-    fn date(&mut self) -> Timestamp {
-        let seconds = i64::from_le_bytes(self.array());
-        let nanos = u32::from_le_bytes(self.array());
-        Timestamp::new(seconds, nanos)
-    }
-
-    fn digest(&mut self) -> Option<Digest> {
-        let (&label, bytes) = self.field().split_first()?;
-        let algorithm = [
-            Algorithm::Sha1,
-            Algorithm::Sha256,
-            Algorithm::Sha512,
-            Algorithm::Md5,
-            Algorithm::Blake3,
-        ]
-        .into_iter()
-        .find(|algorithm| *algorithm as u8 == label)?;
-        Digest::new(algorithm, bytes)
-    }
-
-    /// The digests and the length of a payload; the rest stands in the row.
-    fn payload(&mut self, row: &Row, declared_text: &'a [u8]) -> Payload<'a> {
-        let (digest, declared, decoded) = (self.digest(), self.digest(), self.digest());
-        Payload {
-            bytes: self.number().checked_sub(1),
-            digest,
-            body_hash: Some(row.body_hash).filter(|hash| *hash != 0),
-            text: None,
-            decoded,
-            decodes_to_nothing: row.flags.contains(RowFlags::DECODES_TO_NOTHING),
-            is_undecodable: row.flags.contains(RowFlags::UNDECODABLE),
-            declared_text,
-            declared,
-            status: row.digest_status,
-            completeness: row.completeness,
-        }
-    }
-
-    fn key(&mut self) -> Option<ComparisonKey> {
-        key_of(self.field())
-    }
-}
-
-fn key_of(both: &[u8]) -> Option<ComparisonKey> {
-    both.try_into().ok().map(ComparisonKey::from_bytes)
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::spool::{push_number, read_number};
+use super::fields::{push_number, read_number};
 use crate::capture::FileId;
 
 /// Offsets at which records start, by input: of the gzip member or zstd frame a record stands in, or of a plain

@@ -14,10 +14,13 @@ const BLOCK_ROWS: usize = 1 << 16;
 
 /// States captures, digests and schemes of `catalog`.
 pub(super) fn describe(catalog: &Catalog, summary: &mut Summary) {
-    let ids: Vec<RowId> = catalog.ids().collect();
-    let figures = ids
-        .par_chunks(BLOCK_ROWS)
-        .map(|rows| Figures::of(catalog, rows))
+    let figures = (0..catalog.len().div_ceil(BLOCK_ROWS))
+        .into_par_iter()
+        .map(|block| {
+            let first = block * BLOCK_ROWS;
+            let rows = first..catalog.len().min(first + BLOCK_ROWS);
+            Figures::of(catalog, rows.map(RowId::from_index))
+        })
         .reduce(Figures::default, Figures::add)
         .with_common_schemes();
     summary.counts.captures = figures.captures;
@@ -71,9 +74,9 @@ struct Figures {
 }
 
 impl Figures {
-    fn of(catalog: &Catalog, rows: &[RowId]) -> Self {
+    fn of(catalog: &Catalog, rows: impl Iterator<Item = RowId>) -> Self {
         let mut figures = Self::default();
-        for &id in rows {
+        for id in rows {
             let capture = catalog.capture(id);
             if capture.record_type == RecordType::Revisit {
                 figures.revisits += 1;

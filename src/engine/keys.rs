@@ -22,9 +22,9 @@ pub(super) fn open(paths: &[PathBuf], id: &PolicyId) -> Result<Vec<KeySet>> {
 /// Flags every capture whose key is in one of `sets`.
 pub(super) fn mark_seen(catalog: &mut Catalog, sets: &[KeySet]) {
     for id in catalog.ids() {
-        let row = catalog.row_mut(id);
-        if sets.iter().any(|set| set.contains(row.key)) {
-            row.flags.insert(RowFlags::SEEN_BEFORE);
+        let key = catalog.row(id).key;
+        if sets.iter().any(|set| set.contains(key)) {
+            catalog.set_flag(id, RowFlags::SEEN_BEFORE);
         }
     }
 }

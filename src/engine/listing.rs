@@ -36,8 +36,12 @@ pub(super) fn write(
     lines: &Lines,
     report: &mut Report,
 ) -> Result<()> {
-    let rows: Vec<RowId> = sources.groups.listing(listing).collect();
-    for blocks in rows.chunks(BLOCK_ROWS * BLOCKS_AT_ONCE) {
+    let mut rows = sources.groups.listing(listing);
+    loop {
+        let blocks: Vec<RowId> = rows.by_ref().take(BLOCK_ROWS * BLOCKS_AT_ONCE).collect();
+        if blocks.is_empty() {
+            return Ok(());
+        }
         let made: Vec<Vec<u8>> = blocks
             .par_chunks(BLOCK_ROWS)
             .map(|block| lines_of(sources, block, lines.clone()))
@@ -46,7 +50,6 @@ pub(super) fn write(
             report.put_lines(made, block.len() as u64)?;
         }
     }
-    Ok(())
 }
 
 fn lines_of(sources: Sources<'_>, rows: &[RowId], mut lines: Lines) -> Vec<u8> {
@@ -79,7 +82,7 @@ impl Sources<'_> {
             rules: keyed.fired,
             joined_to: fate.joined_to.map(|to| Place {
                 file_name: self.file_name(to),
-                offset: catalog.row(to).offset,
+                offset: catalog.locator(to).offset,
             }),
             redirect_to: catalog.redirect_to(id),
             final_url: self.final_url(&fate),
@@ -141,7 +144,7 @@ impl Sources<'_> {
     fn file_name(&self, id: RowId) -> &[u8] {
         let stated = self.catalog.stated_file(id);
         if stated.is_empty() {
-            self.catalog.file_name(self.catalog.row(id).file)
+            self.catalog.file_name(self.catalog.locator(id).file)
         } else {
             stated
         }

@@ -30,7 +30,7 @@ pub(super) fn join(
         if let Some(found) = read_as_one(&set, plan, setting)
             && let Some(row) = catalog.find(first.file, first.ordinal)
         {
-            catalog.replace(row, found.batch);
+            catalog.replace(row, &found.batch);
         }
     }
 }

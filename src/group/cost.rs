@@ -58,10 +58,10 @@ pub(super) fn redundant(basis: Basis<'_>, places: &mut [Place]) -> Redundant {
 impl Redundant {
     fn add(&mut self, basis: Basis<'_>, id: RowId) {
         let row = basis.catalog.row(id);
-        if row.length == 0 || row.flags.contains(RowFlags::SHARES_MEMBER) {
-            self.unknown += 1;
-        } else {
-            self.bytes = self.bytes.saturating_add(row.length);
+        let length = basis.catalog.locator(id).length;
+        match length.filter(|_| !row.flags.contains(RowFlags::SHARES_MEMBER)) {
+            Some(length) => self.bytes = self.bytes.saturating_add(length),
+            None => self.unknown += 1,
         }
     }
 }

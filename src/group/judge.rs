@@ -187,7 +187,8 @@ impl Basis<'_> {
     /// How a row is the same as its keeper, the strongest.
     pub(super) fn sameness(&self, row: RowId, keeper: RowId) -> Sameness {
         let (own, kept) = (self.catalog.row(row), self.catalog.row(keeper));
-        if own.record_id != 0 && own.record_id == kept.record_id {
+        let record_id = self.catalog.record_id(row);
+        if record_id != 0 && record_id == self.catalog.record_id(keeper) {
             Sameness::SameRecord
         } else if self.catalog.target_uri(row) == self.catalog.target_uri(keeper) {
             Sameness::SameUrl

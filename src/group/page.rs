@@ -61,12 +61,12 @@ impl Basis<'_> {
 
     /// An id for a content without digest, made from base name, ordinal and URL.
     pub(super) fn own_label(&self, end: RowId) -> u64 {
-        let row = self.catalog.row(end);
+        let locator = self.catalog.locator(end);
         let mut hasher = xxhash_rust::xxh3::Xxh3::new();
-        hasher.update(self.catalog.base_name(row.file));
+        hasher.update(self.catalog.base_name(locator.file));
         // No name of a file has a zero byte, so that the parts cannot be read in another way.
         hasher.update(&[0]);
-        hasher.update(&row.ordinal.to_le_bytes());
+        hasher.update(&locator.ordinal.to_le_bytes());
         hasher.update(self.catalog.target_uri(end));
         hasher.digest().max(1)
     }

@@ -213,7 +213,7 @@ fn measure(job: &Evaluation, questions: &Questions, basis: Basis<'_>) -> Measure
 
 /// Whether the inputs hold payloads, not only index lines and revisits.
 fn has_bodies(catalog: &Catalog) -> bool {
-    catalog.rows().iter().any(|row| {
+    catalog.rows().any(|row| {
         row.record_type != RecordType::Revisit && !row.flags.contains(RowFlags::INDEX_LINE)
     })
 }

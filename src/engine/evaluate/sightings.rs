@@ -206,7 +206,7 @@ impl Basis<'_> {
         usable
             .into_iter()
             .filter(|usable| {
-                let record_id = self.catalog.row(usable.row).record_id;
+                let record_id = self.catalog.record_id(usable.row);
                 record_id == 0 || seen.insert((record_id, usable.key))
             })
             .collect()

@@ -49,7 +49,7 @@ impl Chains {
         } = parts;
         let rows = Subset::of(catalog.len(), |row| {
             let fixed = catalog.row(row);
-            is_redirect(fixed)
+            is_redirect(&fixed)
                 || revisits.get(row).is_some()
                 || fixed.flags.contains(RowFlags::OUT_OF_SCOPE)
         });
@@ -61,7 +61,7 @@ impl Chains {
             .members()
             .iter()
             .map(|row| {
-                if is_redirect(catalog.row(*row)) {
+                if is_redirect(&catalog.row(*row)) {
                     redirects.first_hop(*row)
                 } else {
                     reference(parts, *row)
@@ -101,14 +101,14 @@ impl Chains {
             let slot = *node as usize;
             let row = self.rows.members()[slot];
             let fixed = parts.catalog.row(row);
-            let is_redirect = is_redirect(fixed);
+            let is_redirect = is_redirect(&fixed);
             let mut way = match firsts[slot] {
                 Err(conflicts) => Way {
                     end: unfollowed_end(parts, row, conflicts),
                     conflicts,
                     ..Way::of(row)
                 },
-                Ok(to) if is_redirect => self.way_of(to).behind(to, kind(fixed)),
+                Ok(to) if is_redirect => self.way_of(to).behind(to, kind(&fixed)),
                 Ok(to) => self.way_of(to).behind(to, Evidence::Revisit),
             };
             if is_redirect {
@@ -233,13 +233,13 @@ fn reference(parts: Parts<'_>, row: RowId) -> FirstHop {
 /// Whether a revisit has the status of an original that redirects.
 fn stands_for_redirect(parts: Parts<'_>, row: RowId) -> bool {
     let found = parts.revisits.get(row);
-    found.is_some_and(|found| found.head != row && is_redirect(parts.catalog.row(found.head)))
+    found.is_some_and(|found| found.head != row && is_redirect(&parts.catalog.row(found.head)))
 }
 
 fn unfollowed_end(parts: Parts<'_>, row: RowId, conflicts: Conflicts) -> End {
     if conflicts.contains(Conflict::RedirectLoop) {
         End::Loop
-    } else if is_redirect(parts.catalog.row(row)) {
+    } else if is_redirect(&parts.catalog.row(row)) {
         End::Unfollowed(row)
     } else {
         End::Itself
@@ -251,7 +251,7 @@ fn leading_on(parts: Parts<'_>, rows: &Subset) -> Vec<bool> {
     let references: Vec<FirstHop> = rows
         .members()
         .iter()
-        .map(|row| match is_redirect(parts.catalog.row(*row)) {
+        .map(|row| match is_redirect(&parts.catalog.row(*row)) {
             true => Err(Conflicts::default()),
             false => reference(parts, *row),
         })
@@ -262,7 +262,7 @@ fn leading_on(parts: Parts<'_>, rows: &Subset) -> Vec<bool> {
         let slot = node as usize;
         leading_on[slot] = match next[slot] {
             Some(to) => leading_on[to as usize],
-            None => is_redirect(parts.catalog.row(rows.members()[slot])),
+            None => is_redirect(&parts.catalog.row(rows.members()[slot])),
         };
     }
     leading_on
@@ -291,7 +291,7 @@ fn break_cycles(
         let mut is_loop = true;
         for node in &cycle {
             let row = rows.members()[*node as usize];
-            if is_redirect(catalog.row(row))
+            if is_redirect(&catalog.row(row))
                 && let Some(to) = redirects.way_out(row)
             {
                 hops[*node as usize] = Ok(to);

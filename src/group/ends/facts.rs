@@ -37,11 +37,11 @@ impl Payloads {
         for id in catalog.ids() {
             let row = catalog.row(id);
             let differs = row.flags.contains(RowFlags::DECLARED_DIFFERS);
-            if differs && names_a_payload(row) {
+            if differs && names_a_payload(&row) {
                 payloads.own.insert(id, own_digest(catalog, id));
             }
             if row.payload != 0 && row.record_type != RecordType::Revisit {
-                payloads.note(row, catalog.decoded(id));
+                payloads.note(&row, catalog.decoded(id));
             }
         }
         payloads.named = named(catalog);
@@ -52,10 +52,10 @@ impl Payloads {
     /// 0 for none; never the same twice.
     pub(super) fn digests(&self, catalog: &Catalog, id: RowId) -> [u128; 2] {
         let row = catalog.row(id);
-        let payload = self.facts(id, row).payload;
+        let payload = self.facts(id, &row).payload;
         let declared = match unchecked_digest(catalog, id) {
             // It names this payload, or none that is agreed on.
-            Some(declared) if trust(row).is_some() => declared,
+            Some(declared) if trust(&row).is_some() => declared,
             Some(declared) => self.named_by(declared),
             None => 0,
         };
@@ -122,24 +122,24 @@ impl Payloads {
 fn named(catalog: &Catalog) -> HashMap<u128, u128> {
     let names_another =
         |row: &Row| row.flags.contains(RowFlags::DECLARED_DIFFERS) && trust(row).is_some();
-    if !catalog.rows().iter().any(names_another) {
+    if !catalog.rows().any(|row| names_another(&row)) {
         return HashMap::new();
     }
     let wanted: HashSet<u128> = catalog
         .ids()
         .filter_map(|row| {
             let fixed = catalog.row(row);
-            if names_a_payload(fixed) {
+            if names_a_payload(&fixed) {
                 Some(own_digest(catalog, row))
             } else {
-                unchecked_digest(catalog, row).filter(|_| trust(fixed).is_none())
+                unchecked_digest(catalog, row).filter(|_| trust(&fixed).is_none())
             }
         })
         .collect();
     let mut named = HashMap::new();
     for id in catalog.ids() {
         let row = catalog.row(id);
-        if let Some(trust) = trust(row) {
+        if let Some(trust) = trust(&row) {
             let declared = catalog.declared(id);
             if wanted.contains(&declared) {
                 name(&mut named, declared, (trust, row.payload));

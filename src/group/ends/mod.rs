@@ -12,10 +12,8 @@ mod redirects;
 mod revisits;
 mod subset;
 
-use std::sync::Arc;
-
 use super::fate::{Conflict, Conflicts, End, Evidence, Thresholds};
-use crate::catalog::{Catalog, Row, RowFlags, RowId};
+use crate::catalog::{Catalog, Row, RowFlags, RowId, Rows};
 use chains::{Chains, Parts};
 use facts::Payloads;
 use revisits::Revisits;
@@ -66,7 +64,7 @@ pub struct Figures {
 /// The ends of all captures of a catalog.
 #[derive(Debug)]
 pub struct Ends {
-    rows: Arc<Vec<Row>>,
+    rows: Rows,
     payloads: Payloads,
     revisits: Revisits,
     chains: Chains,
@@ -130,7 +128,7 @@ impl Ends {
     #[must_use]
     pub fn facts(&self, row: RowId) -> Facts {
         let content = self.content(row);
-        let facts = self.payloads.facts(content, self.fixed(content));
+        let facts = self.payloads.facts(content, &self.fixed(content));
         let is_head = self.fixed(row).flags.contains(RowFlags::HEAD);
         Facts {
             status: self.fixed(self.head(row)).status,
@@ -183,8 +181,8 @@ impl Ends {
         found.is_some_and(|found| found.original.is_none())
     }
 
-    fn fixed(&self, row: RowId) -> &Row {
-        &self.rows[row.index()]
+    fn fixed(&self, row: RowId) -> Row {
+        self.rows.get(row)
     }
 
     /// Figures for the summary.

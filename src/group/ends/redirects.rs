@@ -57,7 +57,7 @@ impl<'a> Redirects<'a> {
         let targets: HashSet<u128> = sources.iter().map(|source| source.target).collect();
         let places = catalog
             .ids()
-            .filter(|row| is_target(catalog.row(*row)))
+            .filter(|row| is_target(&catalog.row(*row)))
             .filter(|row| targets.contains(&bits(catalog.row(*row).key)))
             .map(|row| Place {
                 key: bits(catalog.row(row).key),
@@ -135,7 +135,7 @@ impl Source {
     fn all(catalog: &Catalog) -> Vec<Self> {
         let mut sources: Vec<Self> = catalog
             .ids()
-            .filter(|row| is_redirect(catalog.row(*row)))
+            .filter(|row| is_redirect(&catalog.row(*row)))
             .filter_map(|row| match catalog.target(row) {
                 Target::Key(target) => Some(Self {
                     target: bits(target),

@@ -72,14 +72,14 @@ impl Revisits {
             };
             let led_on = rows
                 .index(original)
-                .filter(|_| !is_redirect(catalog.row(original)))
+                .filter(|_| !is_redirect(&catalog.row(original)))
                 .and_then(|slot| resolved[slot].original)
                 .filter(|on| [original, *on].iter().all(|row| is_in_scope(catalog, *row)));
             let own = &mut resolved[node];
             own.referred = Some(original);
             own.original = Some(led_on.unwrap_or(original));
             own.content = content;
-            if !has_own_head(catalog.row(rows.members()[node])) {
+            if !has_own_head(&catalog.row(rows.members()[node])) {
                 own.head = head;
             }
         }
@@ -164,8 +164,11 @@ impl<'a> Originals<'a> {
         for row in self.catalog.ids() {
             let fixed = self.catalog.row(row);
             let moment = moment(self.catalog.url_key(row), fixed.date);
-            if fixed.record_id != 0 && ids.contains(&fixed.record_id) {
-                self.shelve(row, name_by_id(fixed.record_id), &mut places);
+            if !ids.is_empty() {
+                let id = self.catalog.record_id(row);
+                if ids.contains(&id) {
+                    self.shelve(row, name_by_id(id), &mut places);
+                }
             }
             if moments.contains(&moment) {
                 for nanos in [Nanos::Any, Nanos::Exactly(fixed.date.nanos())] {
@@ -232,7 +235,7 @@ impl<'a> Originals<'a> {
                 if !wanted.contains(&digest) {
                     continue;
                 }
-                let alone = scoped(digest, fixed);
+                let alone = scoped(digest, &fixed);
                 let with_uri = joined(alone, bits(self.catalog.url_key(row)));
                 let keys = [
                     Some(with_uri),
@@ -252,7 +255,7 @@ impl<'a> Originals<'a> {
     /// By digest and URI; else by digest alone.
     fn look_up(&self, row: RowId, reference: &Reference, places: &Places) -> Option<RowId> {
         let fixed = self.catalog.row(row);
-        let alone = scoped(self.digest(row)?, fixed);
+        let alone = scoped(self.digest(row)?, &fixed);
         let uri = reference.key.unwrap_or_else(|| self.catalog.url_key(row));
         places
             .nearest_not_later(joined(alone, bits(uri)), fixed.date)

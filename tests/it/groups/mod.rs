@@ -231,8 +231,8 @@ fn assert_agrees(made: &[Made], thresholds: &Thresholds) {
 /// All that is said of each capture, by file name and ordinal, in words that do not depend on where it was read.
 fn told_by_place(catalog: &Catalog, groups: &Groups) -> BTreeMap<(Vec<u8>, u64), String> {
     let place = |row: RowId| {
-        let row = catalog.row(row);
-        (catalog.file_name(row.file).to_vec(), row.ordinal)
+        let at = catalog.locator(row);
+        (catalog.file_name(at.file).to_vec(), at.ordinal)
     };
     let tell = |row| {
         let mut fate = groups.fate(catalog, row);

@@ -67,7 +67,7 @@ fn keys_of_equal_bits_and_other_checks_stay_apart_and_are_counted() {
     let made = ["a", "b", "c", "d", "e"].map(|url| Made::page(url, 1));
     let mut catalog = catalog_of(&made);
     for (row, check) in [5, 6, 5, 6, 7].into_iter().enumerate() {
-        catalog.row_mut(RowId::from_index(row)).key = ComparisonKey { key: 9, check };
+        catalog.set_key(RowId::from_index(row), ComparisonKey { key: 9, check });
     }
     let groups = groups_of(&catalog, &Thresholds::default());
     assert_eq!(letters(&fates(&catalog, &groups), URL), "abab-");

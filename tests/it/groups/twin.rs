@@ -42,13 +42,13 @@ impl Twin<'_> {
         let mut order = rows.clone();
         order.sort_by_key(|row| {
             let fate = &fates[row.index()];
-            let keeper = self.row(fate.keeper.unwrap_or(*row));
-            let own = self.row(*row);
+            let keeper = self.catalog.locator(fate.keeper.unwrap_or(*row));
+            let own = self.catalog.locator(*row);
             (
                 (keeper.file, keeper.ordinal),
                 fate.page_group.is_none(),
                 fate.keeper.is_some_and(|keeper| keeper != *row),
-                own.date,
+                self.row(*row).date,
                 (own.file, own.ordinal),
             )
         });
@@ -73,7 +73,7 @@ impl Twin<'_> {
         }
     }
 
-    fn row(&self, row: RowId) -> &Row {
+    fn row(&self, row: RowId) -> Row {
         self.catalog.row(row)
     }
 
@@ -316,10 +316,10 @@ impl Twin<'_> {
             }
         };
         let place = |id: RowId| {
-            let row = self.row(id);
-            let name = self.catalog.file_name(row.file);
+            let at = self.catalog.locator(id);
+            let name = self.catalog.file_name(at.file);
             let base = name.rsplit(|byte| *byte == b'/').next();
-            (self.catalog.target_uri(id), base, row.ordinal, row.file)
+            (self.catalog.target_uri(id), base, at.ordinal, at.file)
         };
         (merit(a), wish(a), place(a)) < (merit(b), wish(b), place(b))
     }
@@ -417,7 +417,8 @@ impl Twin<'_> {
 
     fn sameness(&self, row: RowId, keeper: RowId) -> Sameness {
         let (a, b) = (self.row(row), self.row(keeper));
-        if a.record_id != 0 && a.record_id == b.record_id {
+        let record_id = |row| self.catalog.capture(row).record_id;
+        if !record_id(row).is_empty() && record_id(row) == record_id(keeper) {
             Sameness::SameRecord
         } else if self.catalog.target_uri(row) == self.catalog.target_uri(keeper) {
             Sameness::SameUrl
@@ -596,10 +597,9 @@ impl Twin<'_> {
         }
         if self.keeper_of_copy(row).is_some() && !self.is_left_out(row) {
             let is_shared = self.has(row, RowFlags::SHARES_MEMBER);
-            if is_shared || self.row(row).length == 0 {
-                counts.redundant_unknown += 1;
-            } else {
-                counts.redundant_bytes += self.row(row).length;
+            match self.catalog.locator(row).length {
+                Some(length) if !is_shared => counts.redundant_bytes += length,
+                _ => counts.redundant_unknown += 1,
             }
         }
     }

@@ -1,0 +1,174 @@
+//! Rows as they are stored: 56 bytes each.
+
+use std::sync::Arc;
+
+use super::{Row, RowFlags, RowId};
+use crate::capture::{Completeness, DigestStatus, RecordType, Timestamp};
+use crate::key::{ComparisonKey, Kind};
+
+/// A row, and where its text stands in the spool.
+///
+/// `u128` and enums would cost it 24 bytes of alignment.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Packed {
+    key: ComparisonKey,
+    payload: [u64; 2],
+    seconds: i64,
+    nanos: u32,
+    /// From the lowest bit on: flags, record type, kind of URI, completeness, digest status.
+    facts: u32,
+    /// 48 bits: 281 TB of text.
+    text: [u16; 3],
+    status: u16,
+}
+
+/// Bits that flags have.
+const FLAGS: u32 = 22;
+const TYPES: [RecordType; 4] = [
+    RecordType::Response,
+    RecordType::Resource,
+    RecordType::Conversion,
+    RecordType::Revisit,
+];
+const KINDS: [Kind; 3] = [Kind::Http, Kind::OtherScheme, Kind::Opaque];
+const COMPLETENESS: [Completeness; 5] = [
+    Completeness::Complete,
+    Completeness::Truncated,
+    Completeness::Cut,
+    Completeness::Partial,
+    Completeness::Segment,
+];
+const STATUSES: [DigestStatus; 7] = [
+    DigestStatus::Ok,
+    DigestStatus::OkOverRawBody,
+    DigestStatus::Unchecked,
+    DigestStatus::Absent,
+    DigestStatus::Uncheckable,
+    DigestStatus::ByReference,
+    DigestStatus::Mismatch,
+];
+const TYPE: u32 = FLAGS;
+const KIND: u32 = TYPE + 2;
+const COMPLETE: u32 = KIND + 2;
+const STATUS: u32 = COMPLETE + 3;
+const _: () = assert!(STATUS + 3 <= u32::BITS && size_of::<Packed>() == 56);
+
+impl Packed {
+    pub(super) fn new(row: &Row, text: u64) -> Self {
+        let facts = row.flags.bits()
+            | place(&TYPES, row.record_type) << TYPE
+            | place(&KINDS, row.kind) << KIND
+            | place(&COMPLETENESS, row.completeness) << COMPLETE
+            | place(&STATUSES, row.digest_status) << STATUS;
+        Self {
+            key: row.key,
+            payload: halves(row.payload),
+            seconds: row.date.seconds(),
+            nanos: row.date.nanos(),
+            facts,
+            text: thirds(text),
+            status: row.status,
+        }
+    }
+
+    #[inline]
+    pub(super) fn row(&self) -> Row {
+        let of = |place: u32, n_bits: u32| (self.facts >> place & ((1 << n_bits) - 1)) as usize;
+        Row {
+            key: self.key,
+            payload: u128::from(self.payload[0]) << 64 | u128::from(self.payload[1]),
+            date: Timestamp::new(self.seconds, self.nanos),
+            status: self.status,
+            flags: RowFlags::from_bits(self.facts & ((1 << FLAGS) - 1)),
+            record_type: TYPES[of(TYPE, 2)],
+            kind: KINDS[of(KIND, 2).min(KINDS.len() - 1)],
+            completeness: COMPLETENESS[of(COMPLETE, 3).min(COMPLETENESS.len() - 1)],
+            digest_status: STATUSES[of(STATUS, 3).min(STATUSES.len() - 1)],
+        }
+    }
+
+    /// Where its text stands.
+    #[inline]
+    pub(super) fn text(&self) -> u64 {
+        let [low, middle, high] = self.text.map(u64::from);
+        low | middle << 16 | high << 32
+    }
+
+    /// The same row, with its text `by` further on.
+    pub(super) fn moved(self, by: u64) -> Self {
+        Self {
+            text: thirds(self.text() + by),
+            ..self
+        }
+    }
+
+    pub(super) fn set_key(&mut self, key: ComparisonKey) {
+        self.key = key;
+    }
+
+    pub(super) fn set_flag(&mut self, flag: RowFlags) {
+        self.facts |= flag.bits();
+    }
+}
+
+/// Where `one` stands in `all`.
+fn place<T: PartialEq>(all: &[T], one: T) -> u32 {
+    let found = all.iter().zip(0..).find(|(other, _)| **other == one);
+    found.map_or(0, |(_, place)| place)
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "the two halves of it")]
+fn halves(number: u128) -> [u64; 2] {
+    [(number >> 64) as u64, number as u64]
+}
+
+fn thirds(text: u64) -> [u16; 3] {
+    assert!(text >> 48 == 0, "a spool holds less than 2^48 bytes");
+    let [a, b, c, d, e, f, ..] = text.to_le_bytes();
+    [[a, b], [c, d], [e, f]].map(u16::from_le_bytes)
+}
+
+/// The rows of a catalog, for what outlives a borrow of it.
+#[derive(Clone, Debug, Default)]
+pub struct Rows(pub(super) Arc<Vec<Packed>>);
+
+impl Rows {
+    /// One of them.
+    #[must_use]
+    #[inline]
+    pub fn get(&self, id: RowId) -> Row {
+        self.0[id.index()].row()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gives_back_what_was_packed() {
+        let all = TYPES.iter().zip(KINDS.iter().cycle());
+        let all = all
+            .zip(COMPLETENESS.iter().rev())
+            .zip(STATUSES.iter().rev());
+        for (((record_type, kind), completeness), digest_status) in all {
+            let row = Row {
+                key: ComparisonKey {
+                    key: 1,
+                    check: u64::MAX,
+                },
+                payload: 3 << 64 | 4,
+                date: Timestamp::UNKNOWN,
+                status: u16::MAX,
+                flags: RowFlags::UNDECODABLE.with(RowFlags::ROUTE, true),
+                record_type: *record_type,
+                kind: *kind,
+                completeness: *completeness,
+                digest_status: *digest_status,
+            };
+            let packed = Packed::new(&row, 0x1234_5678_9abc);
+            assert_eq!(packed.row(), row);
+            assert_eq!(packed.moved(1).text(), 0x1234_5678_9abd);
+        }
+    }
+}
