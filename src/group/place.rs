@@ -131,7 +131,12 @@ pub(super) fn place_pages(
         PageContent::Digest(id) => Some(id),
         PageContent::Own(_) => None,
     };
-    for_each_group(n_rows, basis.lone_carriers(), digest, |content, page| {
+    // A content that is boilerplate by its carriers may have one of them alone in its page.
+    let alone = match boilerplate {
+        [] => Alone::Counted,
+        _ => Alone::Told,
+    };
+    for_each_group(n_rows, alone, digest, |content, page| {
         if boilerplate.binary_search(&content).is_ok() {
             for tag in page {
                 places[tag.row().index()].add_conflicts(Conflict::Boilerplate.into());
