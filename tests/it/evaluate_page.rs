@@ -190,6 +190,20 @@ fn what_is_to_be_adopted_stands_there_as_a_policy_file() {
     }
 }
 
+#[test]
+fn what_was_learned_and_what_was_sampled_is_told() {
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let policy = folder.path().join("learned.toml").display().to_string();
+    let page = sample(&["--policy-out", &policy, "--sample", "0.5", "--seed", "3"]);
+    for said in [
+        "Rules learned for single sites",
+        "of the URLs were compared (seed 3)",
+    ] {
+        assert!(page.contains(said), "{said}");
+    }
+    assert!(!page.contains("counts are exact"));
+}
+
 /// An archive's index, a pair of URLs a line, and the page of one rule over it.
 fn page_of(paths: &[&[u8]], host: &str, file_name: &[u8], input: &str) -> String {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
