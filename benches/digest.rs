@@ -20,7 +20,7 @@ fn digest(criterion: &mut Criterion) {
         .map(|nth| {
             let len = 1_000 + nth * nth % 60_000;
             (0..len)
-                .map(|at| (at * (nth + 7) >> 3).to_le_bytes()[0])
+                .map(|at| ((at * (nth + 7)) >> 3).to_le_bytes()[0])
                 .collect()
         })
         .collect();

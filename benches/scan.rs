@@ -199,9 +199,9 @@ fn scan_lines(criterion: &mut Criterion) {
             "www.example.com/section/page-{index}.html?id={}",
             index % 97
         );
-        write!(
+        writeln!(
             cdx,
-            "com,example)/section/page-{index}.html?id={} 20240501120000 https://{url} text/html 200 {digest} - - 5120 {} crawl-00001.warc.gz\n",
+            "com,example)/section/page-{index}.html?id={} 20240501120000 https://{url} text/html 200 {digest} - - 5120 {} crawl-00001.warc.gz",
             index % 97,
             index * 6_000
         )

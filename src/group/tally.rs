@@ -64,7 +64,7 @@ fn distinct_uris(basis: Basis<'_>) -> u64 {
         Some(ContentId::new(xxhash_rust::xxh3::xxh3_128(uri)))
     };
     let n_alone = for_each_group(basis.catalog.len(), Alone::Counted, hash, |_, _| {
-        n_shared += 1
+        n_shared += 1;
     });
     n_alone + n_shared
 }

@@ -34,7 +34,7 @@ const ALL: [(usize, u64); 9] = [
 const TINY: [(usize, u64); 2] = [(1, 700), (2, 1 << 10)];
 
 /// All that reading `path` finds, as text: every row, every capture, all counts and all damage.
-fn found(path: &Path, how: Reading) -> String {
+fn found(path: &Path, how: &Reading) -> String {
     let policy = Policy::load("safe@1").expect("it is built in");
     let pool = pool(how.threads.get());
     let plan = plan::inputs(&[path.into()]);
@@ -42,7 +42,7 @@ fn found(path: &Path, how: Reading) -> String {
         progress: ProgressMode::Hidden,
         ..Talk::default()
     };
-    let read = pool.install(|| Archive::read(&plan, &policy, &how, VisibleText::Skip, talk));
+    let read = pool.install(|| Archive::read(&plan, &policy, how, VisibleText::Skip, talk));
     let archive = match read {
         Ok(archive) => archive,
         Err(error) => return error.to_string(),
@@ -78,9 +78,9 @@ fn how(path: &Path, digests: DigestMode, n_threads: usize, chunk_bytes: u64) -> 
 
 /// Holds what is found in chunks against what one thread finds that reads from begin to end.
 fn check(name: &str, path: &Path, digests: DigestMode, cuts: &[(usize, u64)]) {
-    let expected = found(path, how(path, digests, 1, u64::MAX));
+    let expected = found(path, &how(path, digests, 1, u64::MAX));
     for &(n_threads, chunk_bytes) in cuts {
-        let found = found(path, how(path, digests, n_threads, chunk_bytes));
+        let found = found(path, &how(path, digests, n_threads, chunk_bytes));
         let first = found.lines().zip(expected.lines()).find(|(a, b)| a != b);
         assert!(
             found == expected,
@@ -349,10 +349,13 @@ fn a_strict_run_ends_at_the_same_damage() {
         on_damage: OnDamage::Stop,
         ..how(file.path(), DigestMode::Verify, n_threads, chunk_bytes)
     };
-    let expected = found(file.path(), strict(1, u64::MAX));
+    let expected = found(file.path(), &strict(1, u64::MAX));
     assert!(expected.contains("--strict"), "{expected}");
     for (n_threads, chunk_bytes) in [(1, 4096), (2, 4096), (8, 4096), (8, 1 << 20)] {
-        assert_eq!(found(file.path(), strict(n_threads, chunk_bytes)), expected);
+        assert_eq!(
+            found(file.path(), &strict(n_threads, chunk_bytes)),
+            expected
+        );
     }
 }
 

@@ -498,7 +498,7 @@ fn in_keeper_order(ends: &Ends<'_>, usable: &[Usable]) -> Vec<String> {
 }
 
 fn host(url: &str) -> &str {
-    let rest = url.splitn(2, "//").nth(1).unwrap_or("");
+    let rest = url.split_once("//").map_or("", |(_, rest)| rest);
     let authority = rest.split(['/', '?']).next().unwrap_or("");
     authority.rsplit('@').next().unwrap_or("")
 }
@@ -517,8 +517,8 @@ fn domain(url: &str) -> String {
 /// Path and query without tracking and session parameters.
 fn unrelated_form(url: &str) -> String {
     let after_host = url
-        .splitn(2, "//")
-        .nth(1)
+        .split_once("//")
+        .map(|(_, rest)| rest)
         .and_then(|rest| rest.find('/').map(|at| &rest[at..]))
         .unwrap_or("");
     let (path, query) = after_host.split_once('?').unwrap_or((after_host, ""));

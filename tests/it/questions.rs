@@ -222,7 +222,7 @@ impl Keys {
 
     fn random(name: &'static str, random: &mut Random) -> Self {
         match random.below(8) {
-            0 | 1 => Self::Parity(*random.pick(&PARITY)),
+            0 | 1 => Self::Parity(random.pick::<&str>(&PARITY)),
             2 => Self::Bets(Spec {
                 name: "lee2005",
                 bets: LEE.to_vec(),

@@ -206,7 +206,6 @@ fn what_a_policy_merges_has_one_skeleton() {
             assert_eq!(of_a.skeleton, of_key.skeleton, "{}\n{a:?}", policy.name());
         }
     }
-    println!("{n_pairs} pairs, {n_merged} merged, {n_without} without a skeleton");
     let n_pairs = u64::try_from(n_pairs).expect("a count");
     assert!(n_merged * 8 > n_pairs, "{n_merged} of {n_pairs} merged");
     assert!(n_without * 2 < n_pairs, "{n_without} of {n_pairs} without");
