@@ -306,6 +306,7 @@ mod tests {
             || start + host_len > LANES
             || (host::ends_in_number(name) && !host::is_dotted_decimal(name))
             || !(behind.is_empty() || matches!(behind[0], b'/' | b':'))
+            || behind.starts_with(b":0")
             || path.windows(2).any(|pair| pair == b"/.")
             || path.contains(&b'\\')
             || query.is_some_and(|query| query.iter().any(is_rare))

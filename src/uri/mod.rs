@@ -68,8 +68,12 @@ pub fn registrable_domain(host: &[u8]) -> &[u8] {
 }
 
 /// Whether names with more labels in front of `host` are other registrable domains: it is a public suffix.
+/// An address has no names below it.
 #[must_use]
 pub fn is_public_suffix(host: &[u8]) -> bool {
+    if host.starts_with(b"[") || host::ends_in_number(host) {
+        return false;
+    }
     let longer = [b"a.", host].concat();
     registrable_domain(&longer) == longer
 }
