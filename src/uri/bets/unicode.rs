@@ -28,10 +28,11 @@ pub(super) fn compose(component: &[u8], case: Case, run: &mut Vec<u8>, out: &mut
             index += len;
         }
         write_run(run, case, out);
-        if let Some(&byte) = component.get(index) {
-            out.push(byte);
-            index += 1;
-        }
+        let rest = &component[index..];
+        // The digits of an escape that stays are no text.
+        let len = escape_at(rest).map_or(1, |_| 3).min(rest.len());
+        out.extend_from_slice(&rest[..len]);
+        index += len;
     }
 }
 
@@ -92,6 +93,7 @@ mod tests {
         };
         check(Case::Kept, "/e%CC%81/E%CC%81", "/%C3%A9/%C3%89");
         check(Case::Kept, "%3D%CC%B8", "%3D%CC%B8");
+        check(Case::Kept, "%3C%CC%81", "%3C%CC%81");
         check(Case::Kept, "%CD%BE", "%3B");
         check(Case::Kept, "e%CC%81%FFe%CC%81", "%C3%A9%FF%C3%A9");
         check(Case::Kept, "%zz%", "%zz%");
