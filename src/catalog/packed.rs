@@ -56,10 +56,10 @@ const _: () = assert!(STATUS + 3 <= u32::BITS && size_of::<Packed>() == 56);
 impl Packed {
     pub(super) fn new(row: &Row, text: u64) -> Self {
         let facts = row.flags.bits()
-            | place(&TYPES, row.record_type) << TYPE
-            | place(&KINDS, row.kind) << KIND
-            | place(&COMPLETENESS, row.completeness) << COMPLETE
-            | place(&STATUSES, row.digest_status) << STATUS;
+            | place(&TYPES, &row.record_type) << TYPE
+            | place(&KINDS, &row.kind) << KIND
+            | place(&COMPLETENESS, &row.completeness) << COMPLETE
+            | place(&STATUSES, &row.digest_status) << STATUS;
         Self {
             key: row.key,
             payload: halves(row.payload),
@@ -112,8 +112,8 @@ impl Packed {
 }
 
 /// Where `one` stands in `all`.
-fn place<T: PartialEq>(all: &[T], one: T) -> u32 {
-    let found = all.iter().zip(0..).find(|(other, _)| **other == one);
+fn place<T: PartialEq>(all: &[T], one: &T) -> u32 {
+    let found = all.iter().zip(0..).find(|(other, _)| *other == one);
     found.map_or(0, |(_, place)| place)
 }
 

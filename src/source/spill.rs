@@ -16,7 +16,7 @@
 //! by SIGKILL either.
 //!
 //! What is not proven: a file system that breaks its promise of `fallocate` raises SIGBUS all the same, which
-//! [`fault`](super::fault) turns into a message.
+//! [`fault`] turns into a message.
 #![expect(
     unsafe_code,
     reason = "an allocator is unsafe by its trait, and no safe interface maps a file for writing"
