@@ -63,6 +63,8 @@ pub struct Plan {
     pub skipped: Vec<Skipped>,
     /// Empty files in folders.
     pub ignored: u64,
+    /// The @LIST files.
+    lists: Vec<PathBuf>,
     seen: HashSet<FileIdentity>,
 }
 
@@ -83,12 +85,22 @@ pub fn inputs(values: &[OsString]) -> Plan {
 }
 
 impl Plan {
+    /// Every file that is read, by a name that leads to it: none of them may be written to.
+    pub fn files(&self) -> impl Iterator<Item = &Path> {
+        let inputs = self.inputs.iter().map(|input| match input.access {
+            Access::Stdin => Path::new("/dev/stdin"),
+            Access::File | Access::Pipe => input.path.as_path(),
+        });
+        inputs.chain(self.lists.iter().map(PathBuf::as_path))
+    }
+
     /// The lines of a list; `#` starts a comment line. A list in a list would be a name that starts with `@`.
     fn add_list(&mut self, value: &OsStr, list: &Path) {
         let text = match read_list(list) {
             Ok(text) => text,
             Err(error) => return self.skip(value, unreadable(&error)),
         };
+        self.lists.push(list.to_owned());
         let mut is_empty = true;
         for line in text.split(|byte| *byte == b'\n') {
             let line = line.strip_suffix(b"\r").unwrap_or(line);

@@ -68,13 +68,12 @@ impl Job {
         let keys_out = self.keys_out.clone().map(Target::from);
         let reports = self.report.iter().map(|report| &report.target);
         let targets: Vec<&Target> = reports.chain(&self.summaries).chain(&keys_out).collect();
-        let archives = inputs.inputs.iter().map(|input| input.path.as_path());
         let others = self
             .keys_in
             .iter()
             .map(PathBuf::as_path)
             .chain([Path::new(&self.policy)]);
-        report::refuse_overwriting(&targets, archives.chain(others))
+        report::refuse_overwriting(&targets, inputs.files().chain(others))
     }
 
     /// Writes report and key set.

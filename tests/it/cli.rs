@@ -70,3 +70,47 @@ fn help_states_the_defaults_of_the_design() {
         assert!(words.contains(default), "{default}: {help}");
     }
 }
+
+#[test]
+fn nothing_that_is_read_is_written_to() {
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let at = |name: &str| folder.path().join(name);
+    std::fs::copy("sample-data/rules.cdxj", at("in.cdxj")).expect("it is there");
+    std::fs::write(at("list"), "in.cdxj\n").expect("it is writable");
+    std::fs::write(at("mine.toml"), "name = \"mine\"\nversion = 1\n").expect("it is writable");
+    for (args, read) in [
+        (
+            "--in in.cdxj --report in.cdxj.csv --summary in.cdxj",
+            "in.cdxj",
+        ),
+        ("--in - --summary in.cdxj", "in.cdxj"),
+        ("--in @list --summary list", "list"),
+        (
+            "--in in.cdxj --policy mine.toml --summary mine.toml",
+            "mine.toml",
+        ),
+        ("evaluate --in - --html in.cdxj", "in.cdxj"),
+        ("evaluate --in @list --html list", "list"),
+        (
+            "evaluate --in in.cdxj --policy mine.toml --policy-out mine.toml",
+            "mine.toml",
+        ),
+        (
+            "evaluate --in in.cdxj --policy lee2005@1 --against mine.toml --summary mine.toml",
+            "mine.toml",
+        ),
+    ] {
+        let before = std::fs::read(at(read)).expect("it is there");
+        let output = Command::new(env!("CARGO_BIN_EXE_dedupe"))
+            .args(args.split(' '))
+            .current_dir(folder.path())
+            .stdin(std::fs::File::open(at("in.cdxj")).expect("it is there"))
+            .output()
+            .expect("the binary runs");
+        assert_eq!(output.status.code(), Some(2), "{args}");
+        assert!(
+            std::fs::read(at(read)).expect("it is there") == before,
+            "{args}"
+        );
+    }
+}

@@ -11,6 +11,7 @@ mod reasons;
 mod sightings;
 mod texts;
 
+use std::path::Path;
 use std::time::Instant;
 
 use super::archive::Archive;
@@ -112,10 +113,8 @@ pub fn run(job: &Evaluation) -> Result<Outcome> {
     job.reading.memory.bound(&job.reading)?;
     in_pool(&job.reading, || {
         let inputs = plan::inputs(&job.reading.inputs);
-        report::refuse_overwriting(
-            &job.outputs.targets(),
-            inputs.inputs.iter().map(|input| input.path.as_path()),
-        )?;
+        let policies = job.policy.iter().chain(&job.against).map(Path::new);
+        report::refuse_overwriting(&job.outputs.targets(), inputs.files().chain(policies))?;
         let tables = listing::Tables::create(&job.outputs)?;
         let people = People::new(job.talk.verbosity, job.talk.color);
         let archive = Archive::read(
