@@ -4,22 +4,16 @@ use std::net::Ipv6Addr;
 
 use unicode_normalization::UnicodeNormalization as _;
 
+use super::Raised;
+use crate::uri::percent::push_escape;
+use crate::uri::table::escape_at;
+
 /// A decimal longer than this is refused by `int` (`sys.get_int_max_str_digits`).
 const INT_DIGITS_MAX: usize = 4300;
 
 /// `string.ascii_letters + string.digits + "_.-~"`: what `quote` never escapes.
 pub(super) const fn is_unreserved(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-' | b'~')
-}
-
-/// `%XX` in upper case.
-pub(super) fn push_escape(byte: u8, out: &mut Vec<u8>) {
-    const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
-    out.extend_from_slice(&[
-        b'%',
-        DIGITS[usize::from(byte >> 4)],
-        DIGITS[usize::from(byte & 15)],
-    ]);
 }
 
 /// Escapes what `is_safe` does not admit.
@@ -33,29 +27,12 @@ pub(super) fn quote(text: &[u8], is_safe: impl Fn(u8) -> bool, out: &mut Vec<u8>
     }
 }
 
-fn hex(digit: u8) -> Option<u8> {
-    match digit {
-        b'0'..=b'9' => Some(digit - b'0'),
-        b'a'..=b'f' => Some(digit - b'a' + 10),
-        b'A'..=b'F' => Some(digit - b'A' + 10),
-        _ => None,
-    }
-}
-
-/// The byte that `text` starts with in escaped form.
-pub(super) fn escape(text: &[u8]) -> Option<u8> {
-    match text {
-        [b'%', high, low, ..] => Some((hex(*high)? << 4) | hex(*low)?),
-        _ => None,
-    }
-}
-
 /// `urllib.parse.unquote_to_bytes`: each escape once.
 pub(super) fn unquote(text: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     let mut rest = text;
     while let [first, tail @ ..] = rest {
-        if let Some(byte) = escape(rest) {
+        if let Some(byte) = escape_at(rest) {
             out.push(byte);
             rest = &rest[3..];
         } else {
@@ -75,7 +52,7 @@ pub(super) fn unquote_repeatedly(text: &[u8]) -> Vec<u8> {
     for &byte in text {
         out.push(byte);
         while let Some(start) = out.len().checked_sub(3)
-            && let Some(decoded) = escape(&out[start..])
+            && let Some(decoded) = escape_at(&out[start..])
         {
             out.truncate(start);
             out.push(decoded);
@@ -130,6 +107,18 @@ pub(super) fn lower(text: &str) -> String {
 /// `unicodedata.normalize("NFKC", text)`.
 pub(super) fn nfkc(text: &str) -> String {
     text.nfkc().collect()
+}
+
+/// `urllib.parse`: a port of ASCII digits, 65535 at most.
+pub(super) fn read_port(port: &[u8]) -> Result<u16, Raised> {
+    if !port.iter().all(u8::is_ascii_digit) {
+        return Err(Raised::PortNotNumber);
+    }
+    let mut value: u32 = 0;
+    for digit in port {
+        value = (value * 10 + u32::from(digit - b'0')).min(1 << 16);
+    }
+    u16::try_from(value).map_err(|_| Raised::PortOutOfRange)
 }
 
 /// `int(text, base)` on bytes: sign, blanks around it, `_` between digits, a prefix `0x` or `0o`.

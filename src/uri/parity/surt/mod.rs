@@ -7,8 +7,8 @@
 
 use super::Raised;
 use super::python::{
-    is_too_long_for_int, is_unreserved, partition, quote, rpartition, strip, unquote_repeatedly,
-    without_tabs_and_newlines,
+    is_too_long_for_int, is_unreserved, partition, quote, read_port, rpartition, strip,
+    unquote_repeatedly, without_tabs_and_newlines,
 };
 
 mod session;
@@ -130,17 +130,6 @@ fn host_and_port(netloc: &[u8]) -> Result<(Option<Vec<u8>>, Option<u16>), Raised
     };
     let host = (!host.is_empty()).then(|| host.to_ascii_lowercase());
     Ok((host, port.filter(|&port| port != 0)))
-}
-
-fn read_port(port: &[u8]) -> Result<u16, Raised> {
-    if !port.iter().all(u8::is_ascii_digit) {
-        return Err(Raised::PortNotNumber);
-    }
-    let mut value: u32 = 0;
-    for digit in port {
-        value = (value * 10 + u32::from(digit - b'0')).min(1 << 16);
-    }
-    u16::try_from(value).map_err(|_| Raised::PortOutOfRange)
 }
 
 /// `GoogleURLCanonicalizer.canonicalize`.

@@ -4,7 +4,8 @@
 //! is left, queries are sorted, user info is dropped, `//host/path` is parsed twice.
 
 use super::Raised;
-use super::python::{partition, push_escape, unquote_repeatedly};
+use super::python::{partition, unquote_repeatedly};
+use crate::uri::percent::push_escape;
 
 mod host;
 mod parse;

@@ -6,10 +6,12 @@
 mod split;
 
 use super::python::{
-    escape, ipv6, ipv6_text, is_unreserved, lower, nfkc, partition, push_escape, quote, strip,
-    unquote, without_tabs_and_newlines,
+    ipv6, ipv6_text, is_unreserved, lower, nfkc, partition, quote, strip, unquote,
+    without_tabs_and_newlines,
 };
 use super::{Raised, idna2003, python};
+use crate::uri::percent::push_escape;
+use crate::uri::table::escape_at;
 use split::{Split, scheme_of, urlsplit};
 
 /// Schemes whose URLs browsers parse with `\` as `/`.
@@ -229,13 +231,13 @@ fn canonical_path(path: &[u8]) -> Vec<u8> {
     let mut decoded = Vec::with_capacity(path.len());
     let mut rest = path;
     while let [first, tail @ ..] = rest {
-        match escape(rest) {
+        match escape_at(rest) {
             // These stay escaped: `%`, `/`, `;`, `?`.
             Some(byte @ (b'%' | b'/' | b';' | b'?')) => push_escape(byte, &mut decoded),
             Some(byte) => decoded.push(byte),
             None => decoded.push(*first),
         }
-        rest = if escape(rest).is_some() {
+        rest = if escape_at(rest).is_some() {
             &rest[3..]
         } else {
             tail

@@ -1,7 +1,7 @@
 //! `_urlsplit` and what it calls, with what `SplitResult` makes of an authority.
 
 use super::Raised;
-use super::python::{ipv6, lower, nfkc, partition, rpartition};
+use super::python::{ipv6, lower, nfkc, partition, read_port, rpartition};
 
 /// `_SplitResult`: the components, decoded to no more than bytes of UTF-8.
 pub(super) struct Split<'a> {
@@ -112,17 +112,6 @@ fn check_nfkc(netloc: &[u8]) -> Result<(), Raised> {
         return Err(Raised::HiddenDelimiter);
     }
     Ok(())
-}
-
-fn read_port(port: &[u8]) -> Result<u16, Raised> {
-    if !port.iter().all(u8::is_ascii_digit) {
-        return Err(Raised::PortNotNumber);
-    }
-    let mut value: u32 = 0;
-    for digit in port {
-        value = (value * 10 + u32::from(digit - b'0')).min(1 << 16);
-    }
-    u16::try_from(value).map_err(|_| Raised::PortOutOfRange)
 }
 
 /// `hostname.lower()` up to a `%`, behind which a zone keeps its case.
