@@ -137,6 +137,11 @@ impl<'p> Collector<'p> {
         }
     }
 
+    /// The input whose records or lines these are.
+    pub(super) fn file(&self) -> FileId {
+        self.file
+    }
+
     /// Takes one event.
     pub(super) fn take(&mut self, event: &Event<'_>) {
         let found = &mut self.found;

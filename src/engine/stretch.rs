@@ -17,7 +17,7 @@
 
 use std::ops::Range;
 
-use super::collect::Found;
+use super::collect::{Collector, Found};
 use super::parts::{Mapped, PREFIX, Source};
 use super::read::Worker;
 use super::readers::{Lines, bytes_of};
@@ -111,10 +111,18 @@ impl Worker<'_> {
         start: Border,
         limit: u64,
     ) -> Stretch {
-        match (start.lines, mapped.format.compression) {
-            (Some(lines), _) => self.read_lines(source, mapped, (start.walk, lines), limit),
-            (None, Compression::Plain) => self.read_records(source, mapped, start.walk, limit),
-            (None, _) => self.read_members(source, mapped, start.walk, limit),
+        let Border { walk, lines } = start;
+        let mut collector = self.setting.collector(source, mapped.format);
+        let (end, n_ordinals) = match (lines, mapped.format.compression) {
+            (Some(lines), _) => self.read_lines(mapped, (walk, lines), limit, &mut collector),
+            (None, Compression::Plain) => self.read_records(mapped, walk, limit, &mut collector),
+            (None, _) => self.read_members(mapped, walk, limit, &mut collector),
+        };
+        Stretch {
+            start: walk.position(),
+            end,
+            found: collector.hand_over(),
+            n_ordinals,
         }
     }
 
@@ -135,15 +143,14 @@ impl Worker<'_> {
     /// Gzip members, to the first one behind the limit before which no record is open.
     fn read_members(
         &mut self,
-        source: &Source<'_>,
         mapped: &Mapped,
         walk: Walk,
         limit: u64,
-    ) -> Stretch {
+        collector: &mut Collector<'_>,
+    ) -> (Border, u64) {
         let setting = self.setting;
         let options = setting.warc_options();
-        let mut collector = setting.collector(source, mapped.format);
-        let mut reader = warc::Reader::new(source.file, warc::Framing::Members, options);
+        let mut reader = warc::Reader::new(collector.file(), warc::Framing::Members, options);
         let depth = match options.digests {
             DigestMode::Declared => Depth::Heads(PREFIX),
             DigestMode::Verify | DigestMode::Content => Depth::Whole,
@@ -168,99 +175,86 @@ impl Worker<'_> {
                 }
                 _ => 0,
             };
-            if position >= limit && reader.is_between() || setting.is_over(&collector) {
+            if position >= limit && reader.is_between() || setting.is_over(collector) {
                 Next::Stop
             } else {
                 Next::Piece
             }
         });
         // At the end, unless it stopped there: then it stands between records, and has nothing to tell.
-        if end.position() >= mapped.map.len() as u64 && !setting.is_over(&collector) {
+        if end.position() >= mapped.map.len() as u64 && !setting.is_over(collector) {
             reader.finish(&mut |event| collector.take(&event));
         }
-        Stretch {
-            start: walk.position(),
-            end: Border {
-                walk: end,
-                lines: None,
-            },
-            found: collector.hand_over(),
-            n_ordinals: reader.n_records(),
-        }
+        let border = Border {
+            walk: end,
+            lines: None,
+        };
+        (border, reader.n_records())
     }
 
     /// Plain records, to the first one behind the limit.
     fn read_records(
         &mut self,
-        source: &Source<'_>,
         mapped: &Mapped,
         walk: Walk,
         limit: u64,
-    ) -> Stretch {
+        collector: &mut Collector<'_>,
+    ) -> (Border, u64) {
         let setting = self.setting;
         let options = setting.warc_options();
-        let mut collector = setting.collector(source, mapped.format);
-        let mut reader = warc::Reader::over_map(source.file, &mapped.map, options);
+        let mut reader = warc::Reader::over_map(collector.file(), &mapped.map, options);
         reader.stop_at(limit);
         source::plain_from(&mapped.map, walk.position(), |piece| {
             reader.push(piece, &mut |event| collector.take(&event));
-            if reader.stopped_at().is_some() || setting.is_over(&collector) {
+            if reader.stopped_at().is_some() || setting.is_over(collector) {
                 Next::Stop
             } else {
                 Next::Piece
             }
         });
         let end = reader.stopped_at().unwrap_or(mapped.map.len() as u64);
-        if reader.stopped_at().is_none() && !setting.is_over(&collector) {
+        if reader.stopped_at().is_none() && !setting.is_over(collector) {
             reader.finish(&mut |event| collector.take(&event));
         }
         let n_bytes = end - walk.position();
         collector.count_bytes(n_bytes, n_bytes);
-        Stretch {
-            start: walk.position(),
-            end: Border {
-                walk: Walk::starting_at(end),
-                lines: None,
-            },
-            found: collector.hand_over(),
-            n_ordinals: reader.n_records(),
-        }
+        let border = Border {
+            walk: Walk::starting_at(end),
+            lines: None,
+        };
+        (border, reader.n_records())
     }
 
     /// Lines, to the first one behind the limit.
     fn read_lines(
         &mut self,
-        source: &Source<'_>,
         mapped: &Mapped,
         (walk, mut lines): (Walk, Lines),
         limit: u64,
-    ) -> Stretch {
+        collector: &mut Collector<'_>,
+    ) -> (Border, u64) {
         let setting = self.setting;
-        let mut collector = setting.collector(source, mapped.format);
         let all = &mapped.map;
         let (start, end) = (walk.position(), behind_line(all, limit));
         let read = usize::try_from(end).map_or(&all[..], |end| &all[..end]);
         source::plain_from(read, start, |piece| {
             lines.push(piece, &mut |event| collector.take(&event));
-            if setting.is_over(&collector) {
+            if setting.is_over(collector) {
                 Next::Stop
             } else {
                 Next::Piece
             }
         });
-        if end == all.len() as u64 && !setting.is_over(&collector) {
+        if end == all.len() as u64 && !setting.is_over(collector) {
             lines.finish(&mut |event| collector.take(&event));
         }
         collector.count_bytes(end.saturating_sub(start), end.saturating_sub(start));
-        Stretch {
-            start,
-            n_ordinals: lines.n_lines(),
-            end: Border {
-                walk: Walk::starting_at(end),
-                lines: Some(lines),
-            },
-            found: collector.hand_over(),
-        }
+        let n_lines = lines.n_lines();
+        let border = Border {
+            walk: Walk::starting_at(end),
+            lines: Some(lines),
+        };
+        (border, n_lines)
     }
 }
 
