@@ -7,7 +7,7 @@ use super::starts::RecordStarts;
 use super::{Catalog, Row, RowFlags, RowId, base_name};
 use crate::capture::{Damage, Digest, FileId, RecordType};
 use crate::key::ComparisonKey;
-use crate::set::Shared;
+use crate::set::shared;
 
 /// Named damage is kept up to this many lines; the rest is counted.
 const DAMAGE_KEPT_MAX: usize = 100;
@@ -163,11 +163,11 @@ impl<'a> Resolver<'a> {
         if !self.files.is_empty() || !self.by_id.is_empty() {
             return lines.to_vec();
         }
-        let shared = Shared::of(lines.len(), |nth| {
+        let found = shared(lines.len(), |nth| {
             let place = self.catalog.locator(lines[nth]).offset;
             self.catalog.url_key(lines[nth]).key ^ place.wrapping_mul(ODD)
         });
-        shared.indices.into_iter().map(|nth| lines[nth]).collect()
+        found.into_iter().map(|nth| lines[nth]).collect()
     }
 
     fn identity(&self, line: RowId, seen: &mut HashSet<u128>) -> Identity {

@@ -22,7 +22,7 @@ use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 use rayon::prelude::*;
 
-pub use shared::Shared;
+pub use shared::shared;
 
 /// A power of two. At ten million hashes a shard takes less than a megabyte.
 const N_SHARDS: usize = 256;
