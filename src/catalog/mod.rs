@@ -386,6 +386,17 @@ impl Catalog {
         self.spool.stated_file(self.text(id))
     }
 
+    /// The file in which the record of a row stands: the input, or, of an index line, the one it states.
+    #[must_use]
+    pub fn record_file(&self, id: RowId) -> &[u8] {
+        let stated = self.stated_file(id);
+        if stated.is_empty() {
+            self.file_name(self.locator(id).file)
+        } else {
+            stated
+        }
+    }
+
     /// Keeps only the rows that `is_kept` admits. Row ids change.
     fn retain(&mut self, is_kept: impl Fn(RowId) -> bool) {
         let mut asked = hashbrown::HashMap::new();

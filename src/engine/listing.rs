@@ -81,14 +81,14 @@ impl Sources<'_> {
             key_text: keyed.text,
             rules: keyed.fired,
             joined_to: fate.joined_to.map(|to| Place {
-                file_name: self.file_name(to),
+                file_name: catalog.record_file(to),
                 offset: catalog.locator(to).offset,
             }),
             redirect_to: catalog.redirect_to(id),
             final_url: self.final_url(&fate),
             canonical: b"",
             keeper_url: fate.keeper.map_or(b"", |keeper| catalog.target_uri(keeper)),
-            file_name: self.file_name(id),
+            file_name: catalog.record_file(id),
             chain: &chain,
         };
         lines.push(&row, out);
@@ -137,16 +137,6 @@ impl Sources<'_> {
             End::Itself | End::Loop => b"",
             End::Row(end) => self.catalog.target_uri(end),
             End::Unfollowed(hop) => self.catalog.redirect_to(hop),
-        }
-    }
-
-    /// The input; of an index line, the file it states.
-    fn file_name(&self, id: RowId) -> &[u8] {
-        let stated = self.catalog.stated_file(id);
-        if stated.is_empty() {
-            self.catalog.file_name(self.catalog.locator(id).file)
-        } else {
-            stated
         }
     }
 }

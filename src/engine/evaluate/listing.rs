@@ -210,17 +210,12 @@ impl<'a> Listing<'a> {
     pub(super) fn side(&self, url: Vec<u8>, row: RowId) -> WrongSide {
         let catalog = self.basis.catalog;
         let capture = catalog.capture(row);
-        let file_name = if capture.stated_file.is_empty() {
-            catalog.file_name(capture.locator.file)
-        } else {
-            capture.stated_file
-        };
         WrongSide {
             url,
             digest: self.digest(row),
             timestamp: capture.date,
             locator: [
-                file_name,
+                catalog.record_file(row),
                 b":",
                 capture.locator.offset.to_string().as_bytes(),
             ]
