@@ -68,11 +68,12 @@ impl Sources<'_> {
         } = self;
         let fate = groups.fate(catalog, id);
         let capture = self.capture(id);
-        let chain: Vec<Link<'_>> = groups
-            .chain(id)
-            .into_iter()
-            .map(|hop| self.link(hop))
-            .collect();
+        let chain: Vec<Link<'_>> = if lines.show_chains() {
+            let hops = groups.chain(id);
+            hops.into_iter().map(|hop| self.link(hop)).collect()
+        } else {
+            Vec::new()
+        };
         let keyed = keyer.key(capture.target_uri);
         let row = Row {
             capture,

@@ -31,6 +31,12 @@ impl Lines {
         }
     }
 
+    /// Whether a row's chain is shown; else it need not be followed.
+    #[must_use]
+    pub fn show_chains(&self) -> bool {
+        self.format == Format::Jsonl
+    }
+
     /// Appends one row.
     pub fn push(&mut self, row: &Row<'_>, out: &mut Vec<u8>) {
         match self.format {
