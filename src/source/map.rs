@@ -6,6 +6,7 @@
 
 use std::fs::{File, Metadata};
 use std::ops::Deref;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -29,22 +30,17 @@ pub struct Map {
 struct Version {
     bytes: u64,
     modified: Option<SystemTime>,
-    identity: Option<(u64, u64)>,
+    device: u64,
+    inode: u64,
 }
 
 impl Version {
     fn of(metadata: &Metadata) -> Self {
-        #[cfg(unix)]
-        let identity = {
-            use std::os::unix::fs::MetadataExt as _;
-            Some((metadata.dev(), metadata.ino()))
-        };
-        #[cfg(not(unix))]
-        let identity = None;
         Self {
             bytes: metadata.len(),
             modified: metadata.modified().ok(),
-            identity,
+            device: metadata.dev(),
+            inode: metadata.ino(),
         }
     }
 }
