@@ -35,7 +35,7 @@ pub struct Row<'a> {
     pub keeper_url: &'a [u8],
     /// The input as given or found; of an index line, the file it states.
     pub file_name: &'a [u8],
-    /// The captures on the way to the end, which is the last.
+    /// The captures on the way to the end, which is the last; empty where [`Lines`](super::Lines) do not show them.
     pub chain: &'a [Link<'a>],
 }
 
