@@ -23,12 +23,12 @@ use crate::capture::{RecordType, Timestamp};
 use crate::catalog::{Catalog, RowFlags};
 use crate::evaluate::{self, DOMAIN_GROUPS, Limits, Sample, Settings, Table, Window};
 use crate::group::{Ends, Thresholds};
-use crate::policy::Policy;
+use crate::policy::{Policy, RuleSet};
 use crate::report::{self, Evaluated, People, Summary, Target};
 use crate::scan::warc::{DigestMode, VisibleText};
 use crate::source::fault;
 pub use auditing::Audit;
-use learning::Teacher;
+use learning::{Learned, Teacher};
 use listing::Listing;
 use questions::Questions;
 use sightings::{Basis, Seen};
@@ -132,20 +132,8 @@ pub fn run(job: &Evaluation) -> Result<Outcome> {
             base: &questions.base,
         };
         let measured = measure(job, &questions, basis);
-        let learned = job.outputs.policy.as_ref().map(|_| {
-            let teacher = Teacher {
-                basis,
-                seen: &measured.seen,
-                table: &measured.table,
-                rules: questions.learnable,
-                decidable_min: job.advice.host_decidable_min,
-            };
-            let urls = &measured.seen.urls;
-            teacher.teach(|url| {
-                let skeleton = urls[url as usize].skeleton;
-                job.sample.is_none_or(|sample| sample.holds(skeleton))
-            })
-        });
+        let learns = job.outputs.policy.is_some();
+        let learned = learns.then(|| learn(job, questions.learnable, basis, &measured));
         let listing = Listing {
             basis,
             questions: &questions,
@@ -208,6 +196,22 @@ fn measure(job: &Evaluation, questions: &Questions, basis: Basis<'_>) -> Measure
         found,
         has_texts,
     }
+}
+
+/// What is learned of single hosts, in the sample if there is one.
+fn learn(job: &Evaluation, rules: RuleSet, basis: Basis<'_>, measured: &Measured) -> Vec<Learned> {
+    let teacher = Teacher {
+        basis,
+        seen: &measured.seen,
+        table: &measured.table,
+        rules,
+        decidable_min: job.advice.host_decidable_min,
+    };
+    let urls = &measured.seen.urls;
+    teacher.teach(|url| {
+        let skeleton = urls[url as usize].skeleton;
+        job.sample.is_none_or(|sample| sample.holds(skeleton))
+    })
 }
 
 /// Whether the inputs hold payloads, not only index lines and revisits.
