@@ -11,6 +11,7 @@ mod plain;
 mod skim;
 mod sniff;
 pub mod spill;
+pub mod unnamed;
 mod zstd;
 
 use std::io;
