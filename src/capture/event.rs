@@ -49,6 +49,23 @@ pub enum Warning {
 }
 
 impl Warning {
+    /// Each of them.
+    pub const ALL: [Self; 13] = [
+        Self::LfLines,
+        Self::OddHeader,
+        Self::BadDate,
+        Self::ZeroPadding,
+        Self::SharedMember,
+        Self::RecordSpacing,
+        Self::DigestMismatch,
+        Self::DigestUncheckable,
+        Self::Truncated,
+        Self::UndecodableBody,
+        Self::BadChunks,
+        Self::IndexDiffers,
+        Self::Dangling,
+    ];
+
     /// The code in the summary.
     #[must_use]
     pub fn code(self) -> &'static str {

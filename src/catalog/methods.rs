@@ -1,8 +1,11 @@
 //! Which captures were not asked for with GET: by their own account, or by the request record beside them.
 
+use std::io::{self, ErrorKind, Read, Write};
+
 use hashbrown::{HashMap, HashSet};
 
 use super::row::hash_or_zero;
+use super::saved::{Reader, Writer};
 use super::{Catalog, RowFlags, RowId};
 use crate::capture::{Method, Request};
 
@@ -13,6 +16,16 @@ pub struct Requests {
     /// Rows and the hash of an id that each names.
     concurrent: Vec<(u32, u128)>,
 }
+
+/// Where the requests of an input begin.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Mark {
+    request: usize,
+    concurrent: usize,
+}
+
+/// Bytes of the least request that is saved.
+const REQUEST_BYTES_MIN: usize = 2 * size_of::<u64>() + 2 * size_of::<u128>();
 
 /// A request, without its text.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -41,6 +54,65 @@ impl Requests {
         let row = RowId::from_index(index).0;
         self.concurrent
             .extend(ids(concurrent_to).map(|id| (row, id)));
+    }
+
+    /// Where the next ones will be.
+    #[must_use]
+    pub fn mark(&self) -> Mark {
+        Mark {
+            request: self.requests.len(),
+            concurrent: self.concurrent.len(),
+        }
+    }
+
+    /// Saves all from `mark` on; the rows are those from `first` on.
+    ///
+    /// # Errors
+    /// They cannot be written.
+    pub fn save(&self, mark: Mark, first: usize, to: &mut Writer<impl Write>) -> io::Result<()> {
+        let requests = &self.requests[mark.request..];
+        to.number(requests.len() as u64)?;
+        for request in requests {
+            to.text(&request.method)?;
+            to.hash(request.body_hash)?;
+            to.hash(request.record_id)?;
+            to.number(request.concurrent_to.len() as u64)?;
+            for id in &request.concurrent_to {
+                to.hash(*id)?;
+            }
+        }
+        let concurrent = &self.concurrent[mark.concurrent..];
+        to.number(concurrent.len() as u64)?;
+        for (row, id) in concurrent {
+            to.number(u64::from(row - RowId::from_index(first).0))?;
+            to.hash(*id)?;
+        }
+        Ok(())
+    }
+
+    /// Those that were saved.
+    ///
+    /// # Errors
+    /// They cannot be read, or are not whole.
+    pub fn load(from: &mut Reader<impl Read>) -> io::Result<Self> {
+        let mut loaded = Self::default();
+        for _ in 0..from.count(REQUEST_BYTES_MIN)? {
+            let method = from.text()?;
+            let (body_hash, record_id) = (from.hash()?, from.hash()?);
+            let n_ids = from.count(size_of::<u128>())?;
+            let concurrent_to: io::Result<_> = (0..n_ids).map(|_| from.hash()).collect();
+            loaded.requests.push(Stored {
+                method,
+                body_hash,
+                record_id,
+                concurrent_to: concurrent_to?,
+            });
+        }
+        for _ in 0..from.count(size_of::<u64>() + size_of::<u128>())? {
+            let row = u32::try_from(from.number()?).map_err(|_| ErrorKind::InvalidData)?;
+            loaded.concurrent.push((row, from.hash()?));
+        }
+        Ok(loaded)
     }
 
     /// Adds those of a later batch, whose first row is at `first` of what it is appended to.

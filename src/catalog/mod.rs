@@ -7,6 +7,7 @@
 
 pub mod index;
 pub mod methods;
+pub mod saved;
 
 mod fields;
 mod packed;

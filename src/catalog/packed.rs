@@ -22,6 +22,9 @@ pub(super) struct Packed {
     status: u16,
 }
 
+/// Bytes of a row, in memory and on disk.
+pub(super) const PACKED_BYTES: usize = 56;
+
 /// Bits that flags have.
 const FLAGS: u32 = 22;
 const TYPES: [RecordType; 4] = [
@@ -51,7 +54,7 @@ const TYPE: u32 = FLAGS;
 const KIND: u32 = TYPE + 2;
 const COMPLETE: u32 = KIND + 2;
 const STATUS: u32 = COMPLETE + 3;
-const _: () = assert!(STATUS + 3 <= u32::BITS && size_of::<Packed>() == 56);
+const _: () = assert!(STATUS + 3 <= u32::BITS && size_of::<Packed>() == PACKED_BYTES);
 
 impl Packed {
     pub(super) fn new(row: &Row, text: u64) -> Self {
@@ -102,6 +105,44 @@ impl Packed {
         }
     }
 
+    /// The same row, with its text `by` nearer to the start.
+    pub(super) fn moved_back(self, by: u64) -> Self {
+        Self {
+            text: thirds(self.text() - by),
+            ..self
+        }
+    }
+
+    /// Its bytes on disk, the same on every machine.
+    pub(super) fn to_bytes(self) -> [u8; PACKED_BYTES] {
+        let mut bytes = [0; PACKED_BYTES];
+        bytes[..16].copy_from_slice(&self.key.to_bytes());
+        bytes[16..24].copy_from_slice(&self.payload[0].to_le_bytes());
+        bytes[24..32].copy_from_slice(&self.payload[1].to_le_bytes());
+        bytes[32..40].copy_from_slice(&self.seconds.to_le_bytes());
+        bytes[40..44].copy_from_slice(&self.nanos.to_le_bytes());
+        bytes[44..48].copy_from_slice(&self.facts.to_le_bytes());
+        for (two, third) in bytes[48..54].chunks_exact_mut(2).zip(self.text) {
+            two.copy_from_slice(&third.to_le_bytes());
+        }
+        bytes[54..].copy_from_slice(&self.status.to_le_bytes());
+        bytes
+    }
+
+    /// The row that [`Packed::to_bytes`] stored.
+    pub(super) fn from_bytes(bytes: [u8; PACKED_BYTES]) -> Self {
+        let two = |at: usize| u16::from_le_bytes(part(&bytes, at));
+        Self {
+            key: ComparisonKey::from_bytes(part(&bytes, 0)),
+            payload: [16, 24].map(|at| u64::from_le_bytes(part(&bytes, at))),
+            seconds: i64::from_le_bytes(part(&bytes, 32)),
+            nanos: u32::from_le_bytes(part(&bytes, 40)),
+            facts: u32::from_le_bytes(part(&bytes, 44)),
+            text: [48, 50, 52].map(two),
+            status: two(54),
+        }
+    }
+
     pub(super) fn set_key(&mut self, key: ComparisonKey) {
         self.key = key;
     }
@@ -109,6 +150,12 @@ impl Packed {
     pub(super) fn set_flag(&mut self, flag: RowFlags) {
         self.facts |= flag.bits();
     }
+}
+
+/// The `N` bytes at `at`.
+fn part<const N: usize>(bytes: &[u8; PACKED_BYTES], at: usize) -> [u8; N] {
+    let part = bytes[at..].first_chunk();
+    *part.expect("a row has 56 bytes")
 }
 
 /// Where `one` stands in `all`.
@@ -169,6 +216,9 @@ mod tests {
             let packed = Packed::new(&row, 0x1234_5678_9abc);
             assert_eq!(packed.row(), row);
             assert_eq!(packed.moved(1).text(), 0x1234_5678_9abd);
+            assert_eq!(packed.moved_back(1).text(), 0x1234_5678_9abb);
+            let stored = Packed::from_bytes(packed.to_bytes());
+            assert_eq!((stored.row(), stored.text()), (row, packed.text()));
         }
     }
 }

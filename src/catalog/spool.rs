@@ -23,6 +23,24 @@ pub(super) struct Spool {
 }
 
 impl Spool {
+    /// A spool of texts that another one held from a place on.
+    pub(super) fn of(bytes: Vec<u8>) -> Self {
+        Self {
+            bytes,
+            stated: None,
+        }
+    }
+
+    /// Bytes of all texts.
+    pub(super) fn len(&self) -> u64 {
+        self.bytes.len() as u64
+    }
+
+    /// The texts from a place on.
+    pub(super) fn since(&self, text: u64) -> &[u8] {
+        &self.bytes[index(text)..]
+    }
+
     /// Stores a capture's text; returns where it stands.
     pub(super) fn push(&mut self, capture: &Capture<'_>, keys: &Keys<'_>) -> u64 {
         let at = self.bytes.len() as u64;

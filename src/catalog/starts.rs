@@ -1,8 +1,10 @@
 //! Where the records of the inputs start, for index lines to be held against.
 
 use std::collections::BTreeMap;
+use std::io::{self, Read, Write};
 
 use super::fields::{push_number, read_number};
+use super::saved::{Reader, Writer};
 use crate::capture::FileId;
 
 /// Offsets at which records start, by input: of the gzip member or zstd frame a record stands in, or of a plain
@@ -35,6 +37,33 @@ impl RecordStarts {
                 starts.offsets().for_each(|offset| own.push(offset));
             }
         }
+    }
+
+    /// Saves those of one input.
+    ///
+    /// # Errors
+    /// They cannot be written.
+    pub fn save(&self, file: FileId, to: &mut Writer<impl Write>) -> io::Result<()> {
+        let (distances, last) = match self.files.get(&file) {
+            Some(starts) => (starts.distances.as_slice(), starts.last),
+            None => (&[][..], 0),
+        };
+        to.number(last)?;
+        to.text(distances)
+    }
+
+    /// Those of one input, as they were saved.
+    ///
+    /// # Errors
+    /// They cannot be read, or are not whole.
+    pub fn load(file: FileId, from: &mut Reader<impl Read>) -> io::Result<Self> {
+        let last = from.number()?;
+        let distances = from.text()?;
+        let mut files = BTreeMap::new();
+        if !distances.is_empty() {
+            files.insert(file, Starts { distances, last });
+        }
+        Ok(Self { files })
     }
 
     /// Inputs in which a record starts.
