@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use clap::builder::{OsStringValueParser, TypedValueParser as _};
 use clap::{ArgAction, Args};
 
-use crate::engine::{InFormat, Memory, OnDamage, Reading, Talk};
+use crate::engine::{InFormat, Memory, OnDamage, OnSaved, Reading, Talk};
 use crate::report::{self, Color, ProgressMode, Target, Verbosity};
 use crate::scan::warc::DigestMode;
 use crate::{Error, Result};
@@ -46,9 +46,14 @@ pub(super) struct ReadingArgs {
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     memory: Option<u64>,
 
-    /// Where to spill, a folder on a real disk; nothing of it is left behind [default: $TMPDIR or /tmp]
+    /// Where to spill, a folder on a real disk. If it is given, what was read of each input is kept there too until
+    /// the run is done; only an interrupted run leaves anything [default: $TMPDIR or /tmp]
     #[arg(long, value_name = "FOLDER")]
     temp_dir: Option<PathBuf>,
+
+    /// Go on after an interruption: inputs that were read to their end, and have not changed, are not read again
+    #[arg(long, requires = "temp_dir")]
+    resume: bool,
 }
 
 impl ReadingArgs {
@@ -66,6 +71,11 @@ impl ReadingArgs {
             memory: Memory {
                 bytes_max: self.memory,
                 temp_dir: self.temp_dir,
+                on_saved: if self.resume {
+                    OnSaved::GoOn
+                } else {
+                    OnSaved::Replace
+                },
             },
             chunk_bytes: Reading::CHUNK_BYTES,
         }

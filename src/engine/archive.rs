@@ -7,6 +7,7 @@ use super::joining::Joining;
 use super::parts::Parts;
 use super::plan::{Access, Plan};
 use super::read::{Decoding, Setting, Worker};
+use super::saved::Saved;
 use super::urls::UrlFacts;
 use super::{figures, keys};
 use crate::Result;
@@ -14,7 +15,7 @@ use crate::catalog::Catalog;
 use crate::group::{Ends, Groups, Thresholds, Urls};
 use crate::keyset::KeySet;
 use crate::policy::Policy;
-use crate::report::{self, Input, Loss, Progress, Summary};
+use crate::report::{self, Input, Loss, People, Progress, Summary};
 use crate::scan::warc::VisibleText;
 
 /// All captures of a run, and the books of how they were read.
@@ -28,6 +29,8 @@ pub struct Archive {
     pub(super) n_ignored: u64,
     pub(super) n_index_lines: u64,
     pub(super) inputs: Vec<Input>,
+    /// What is kept for `--resume` until the run is done.
+    pub(super) saved: Option<Saved>,
 }
 
 impl Archive {
@@ -53,14 +56,24 @@ impl Archive {
                 Decoding::Inline
             },
         };
-        let mut joining = Joining::new(plan, setting, &progress);
+        let people = People::new(talk.verbosity, talk.color);
+        let saved = Saved::open(plan, &setting, people)?;
+        let known = saved.iter().flat_map(Saved::inputs).copied().collect();
+        let mut joining = Joining::new(plan, setting, (&progress, saved));
         in_order(
-            Parts::new(plan, how),
+            Parts::new(plan, how, known),
             || Worker::new(setting),
             |worker, part, outlet| worker.read(part, outlet),
             |outcome| joining.join(outcome),
         )?;
         joining.finish()
+    }
+
+    /// Removes what was kept for `--resume`: all outputs are written.
+    pub fn end(&mut self) {
+        if let Some(saved) = &mut self.saved {
+            saved.remove();
+        }
     }
 
     /// The captures.

@@ -6,14 +6,15 @@ use super::archive::Archive;
 use super::collect::{Found, StoredSegment, Tally};
 use super::job::OnDamage;
 use super::parts::{Mapped, Source};
-use super::plan::{self, Origin, Plan};
+use super::plan::{self, Access, Origin, Plan};
 use super::read::{Outcome, Read, Setting, Worker};
 use super::readers::format_name;
+use super::saved::{Gave, Saved};
 use super::segments;
 use super::stretch::{Border, Stretch};
 use crate::capture::{Damage, Warning};
 use crate::catalog::methods::Requests;
-use crate::catalog::{Catalog, RecordStarts, index, methods};
+use crate::catalog::{self, Catalog, RecordStarts, index, methods};
 use crate::report::{self, Input, Loss, Progress};
 use crate::source::Format;
 use crate::{Error, Result};
@@ -28,6 +29,17 @@ pub(super) struct Joining<'a> {
     /// Reads again what was read from a wrong start.
     worker: Worker<'a>,
     progress: &'a Progress,
+    saved: Option<Saved>,
+    /// Where what comes of the current input begins.
+    begin: Begin,
+}
+
+/// Where an input begins in what concerns all.
+#[derive(Clone, Copy, Debug, Default)]
+struct Begin {
+    captures: catalog::saved::Mark,
+    requests: methods::Mark,
+    n_segments: usize,
 }
 
 /// What concerns more than one record.
@@ -49,7 +61,11 @@ struct Current {
 
 impl<'a> Joining<'a> {
     /// An archive of nothing yet.
-    pub(super) fn new(plan: &'a Plan, setting: Setting<'a>, progress: &'a Progress) -> Self {
+    pub(super) fn new(
+        plan: &'a Plan,
+        setting: Setting<'a>,
+        (progress, saved): (&'a Progress, Option<Saved>),
+    ) -> Self {
         let names = plan.inputs.iter().map(|input| name(input).to_vec());
         let mut losses = Vec::new();
         for skipped in &plan.skipped {
@@ -66,6 +82,7 @@ impl<'a> Joining<'a> {
             n_ignored: plan.ignored,
             n_index_lines: 0,
             inputs: Vec::new(),
+            saved: None,
         };
         Self {
             archive,
@@ -74,6 +91,8 @@ impl<'a> Joining<'a> {
             plan,
             worker: Worker::new(setting),
             progress,
+            saved,
+            begin: Begin::default(),
         }
     }
 
@@ -96,6 +115,13 @@ impl<'a> Joining<'a> {
                 self.add(&source, *found)?;
                 self.end_input(&source, format)?;
             }
+            (Read::Saved, Some(mapped)) => {
+                if let Some(saved) = &self.saved {
+                    let found = saved.load(source.file, self.plan)?;
+                    self.add(&source, found)?;
+                }
+                self.end_input(&source, mapped.format)?;
+            }
             (Read::Skipped(_), _) if source.input.origin == Origin::Folder => {
                 self.archive.n_ignored += 1;
             }
@@ -104,7 +130,7 @@ impl<'a> Joining<'a> {
                 self.archive.lose(Loss::skipped(name(source.input), what));
             }
             (Read::Failed(error), _) => return Err(error),
-            (Read::Chunk(..), None) => {}
+            (Read::Chunk(..) | Read::Saved, None) => {}
         }
         Ok(())
     }
@@ -123,6 +149,7 @@ impl<'a> Joining<'a> {
             self.plan,
             self.worker.setting,
         );
+        self.archive.saved = self.saved.take();
         Ok(resolve(self.archive, self.across))
     }
 
@@ -194,6 +221,14 @@ impl<'a> Joining<'a> {
             mapped.map.check_unchanged()?;
         }
         let mut tally = self.current.take().unwrap_or_else(Current::new).tally;
+        if source.input.access == Access::File {
+            self.save(source, &tally);
+        }
+        self.begin = Begin {
+            captures: self.archive.catalog.mark(),
+            requests: self.across.requests.mark(),
+            n_segments: self.across.segments.len(),
+        };
         let format = format_name(format);
         if tally.records == 0 && tally.n_damage == 0 {
             let what = format!("looks like {format}, but no record in it can be read");
@@ -216,6 +251,22 @@ impl<'a> Joining<'a> {
         }
         self.archive.tally.add(tally);
         Ok(())
+    }
+
+    /// Saves what an input gave, for a run that goes on from it.
+    fn save(&mut self, source: &Source<'_>, tally: &Tally) {
+        let Some(saved) = &mut self.saved else {
+            return;
+        };
+        let gave = Gave {
+            file: source.file,
+            captures: (&self.archive.catalog, self.begin.captures),
+            requests: (&self.across.requests, self.begin.requests),
+            starts: &self.across.starts,
+            segments: &self.across.segments[self.begin.n_segments..],
+            tally,
+        };
+        saved.save(source.file, &source.input.path, &gave);
     }
 }
 

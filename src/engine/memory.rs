@@ -20,6 +20,18 @@ pub struct Memory {
     pub bytes_max: Option<u64>,
     /// Where to spill; `None`: the system's folder for temporary files.
     pub temp_dir: Option<PathBuf>,
+    /// What to do with what an interrupted run saved there.
+    pub on_saved: OnSaved,
+}
+
+/// `--resume`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnSaved {
+    /// All inputs are read, and what was saved is removed.
+    #[default]
+    Replace,
+    /// What was saved is not read again.
+    GoOn,
 }
 
 impl Memory {

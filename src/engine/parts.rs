@@ -1,6 +1,7 @@
 //! What one thread reads at a time: a chunk of a mapped input, or an input from begin to end.
 //! Looks at first bytes only, to know which.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
@@ -46,6 +47,8 @@ pub(super) enum Extent {
     Chunk(Range<u64>),
     /// All of it: nobody knows where to start in its midst.
     Whole,
+    /// Nothing: what it gives was saved.
+    Saved,
     /// Nothing: it cannot be opened.
     Nothing(Error),
 }
@@ -66,6 +69,8 @@ pub(super) struct Mapped {
 pub(super) struct Parts<'p> {
     plan: &'p Plan,
     how: &'p job::Reading,
+    /// Inputs that are not read again.
+    saved: BTreeSet<FileId>,
     n_opened: usize,
     /// The input that is being cut, and where its next chunk starts.
     cut: Option<(Source<'p>, u64)>,
@@ -73,11 +78,12 @@ pub(super) struct Parts<'p> {
 }
 
 impl<'p> Parts<'p> {
-    /// The parts of the inputs of `plan`.
-    pub(super) fn new(plan: &'p Plan, how: &'p job::Reading) -> Self {
+    /// The parts of the inputs of `plan`, of which some are `saved`.
+    pub(super) fn new(plan: &'p Plan, how: &'p job::Reading, saved: BTreeSet<FileId>) -> Self {
         Self {
             plan,
             how,
+            saved,
             n_opened: 0,
             cut: None,
             decoder: Decoder::default(),
@@ -97,6 +103,10 @@ impl<'p> Parts<'p> {
             Access::Stdin | Access::Pipe => Extent::Whole,
             Access::File => match Mapped::open(&input.path, source.file, self.how.format) {
                 Err(error) => Extent::Nothing(error),
+                Ok(mapped) if self.saved.contains(&source.file) => {
+                    source.mapped = Some(Arc::new(mapped));
+                    Extent::Saved
+                }
                 Ok(mapped) => {
                     let can_be_cut = mapped.can_be_cut(self.how, &mut self.decoder);
                     source.mapped = Some(Arc::new(mapped));

@@ -61,6 +61,8 @@ pub(super) enum Read {
     Some(Box<Found>),
     /// In the rest of it.
     Rest(Format, Box<Found>),
+    /// Nothing: it was saved.
+    Saved,
     /// It is of no format that can be read, or empty: what it is instead, for people.
     Skipped(&'static str),
     /// It cannot be read.
@@ -114,6 +116,7 @@ impl<'a> Worker<'a> {
             Extent::Whole => self
                 .read_whole(&source, outlet)
                 .unwrap_or_else(Read::Failed),
+            Extent::Saved => Read::Saved,
             Extent::Nothing(error) => Read::Failed(error),
         };
         outlet.put(Outcome { source, read });

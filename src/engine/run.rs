@@ -57,6 +57,7 @@ pub fn run(job: &Job) -> Result<Outcome> {
             outputs.push(summary.write(target)?);
         }
         report::publish(outputs)?;
+        archive.end();
         people.conclude(&summary);
         Ok(outcome(job, &archive, &groups))
     })

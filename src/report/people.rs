@@ -128,6 +128,18 @@ impl People {
         self.tell(&conclusion(summary, self.paint));
     }
 
+    /// Says, in one line, what the run does that nobody might expect.
+    pub fn note(&self, what: &str) {
+        self.tell(&format!("dedupe: {what}\n"));
+    }
+
+    /// The same, for those who want to know more.
+    pub fn detail(&self, what: &str) {
+        if self.verbosity == Verbosity::Verbose {
+            self.note(what);
+        }
+    }
+
     /// In one call, so that threads do not mix their lines. Where stderr is closed there is nobody to tell.
     pub(super) fn tell(&self, text: &str) {
         if self.verbosity > Verbosity::Quiet {

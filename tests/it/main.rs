@@ -44,6 +44,7 @@ mod policies;
 mod questions;
 mod readme;
 mod report;
+mod resume;
 mod samples;
 mod segments;
 mod shared;

@@ -117,7 +117,7 @@ pub fn run(job: &Evaluation) -> Result<Outcome> {
         report::refuse_overwriting(&job.outputs.targets(), inputs.files().chain(policies))?;
         let tables = listing::Tables::create(&job.outputs)?;
         let people = People::new(job.talk.verbosity, job.talk.color);
-        let archive = Archive::read(
+        let mut archive = Archive::read(
             &inputs,
             &questions.base,
             &job.reading,
@@ -155,7 +155,9 @@ pub fn run(job: &Evaluation) -> Result<Outcome> {
         }
         report::publish(outputs)?;
         people.advise(&evaluated);
-        Ok(outcome(&evaluated, &archive))
+        let outcome = outcome(&evaluated, &archive);
+        archive.end();
+        Ok(outcome)
     })
 }
 
