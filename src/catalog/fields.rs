@@ -1,9 +1,11 @@
 //! How a text of the spool is laid out: a head, the target URI, and the fields that a capture has.
 //!
 //! ```text
-//! mask 3 · length of the member 8 · ordinal 6 · file, offset as LEB128 · target URI · field · field · …
+//! mask 3 · length of the member 8, or as LEB128 if it is known · ordinal, file, offset as LEB128 · target URI · field · field · …
 //! ```
-//! The mask says which fields there are; a field is its length as LEB128, and its bytes. Most captures have few.
+//! The mask says which fields there are; most captures have few. A field is its length as LEB128, doubled, and its bytes; or
+//! the same and 1, and how far behind the field before that stood in the input it stands there. So of a line of a mapped index hardly
+//! anything is stored twice.
 
 use crate::capture::{Algorithm, Digest, FileId, Locator, Timestamp};
 use crate::key::ComparisonKey;
@@ -41,15 +43,8 @@ pub(super) enum Field {
 
 /// Bytes of the mask.
 pub(super) const MASK_LEN: usize = 3;
-/// Bytes of an ordinal.
-pub(super) const ORDINAL_LEN: usize = 6;
-
-/// An ordinal as it is stored.
-pub(super) fn ordinal_bytes(ordinal: u64) -> [u8; ORDINAL_LEN] {
-    assert!(ordinal >> 48 == 0, "an input holds less than 2^48 records");
-    let [bytes @ .., _, _] = ordinal.to_le_bytes();
-    bytes
-}
+/// Set in the mask of a text whose length was known when it was stored, and does not change.
+pub(super) const HAS_LENGTH: u32 = 1 << 23;
 
 /// Reads a text, field by field, in order.
 #[derive(Clone, Copy, Debug)]
@@ -58,25 +53,41 @@ pub(super) struct Reader<'a> {
     /// The next field that is there.
     next: u32,
     bytes: &'a [u8],
+    /// The input in which the capture was found, if texts may stand there.
+    input: &'a [u8],
+    /// Where the last field that stands there ends.
+    behind: u64,
 }
 
 impl<'a> Reader<'a> {
-    /// A reader of the text at the start of `bytes`, with what its head says.
-    pub(super) fn with_locator(mut bytes: &'a [u8]) -> (Self, Locator) {
+    /// A reader of the text at the start of `bytes`, with what its head says; `input_of` gives what is stored of an input.
+    pub(super) fn with_locator(
+        mut bytes: &'a [u8],
+        input_of: impl FnOnce(FileId) -> &'a [u8],
+    ) -> (Self, Locator) {
         let [a, b, c] = array(&mut bytes);
-        let length = u64::from_le_bytes(array(&mut bytes));
-        let [a0, a1, a2, a3, a4, a5] = array(&mut bytes);
-        let ordinal = u64::from_le_bytes([a0, a1, a2, a3, a4, a5, 0, 0]);
-        let file = u32::try_from(read_number(&mut bytes)).expect("it was pushed as one");
+        let mask = u32::from_le_bytes([a, b, c, 0]);
+        let length = if mask & HAS_LENGTH == 0 {
+            u64::from_le_bytes(array(&mut bytes))
+        } else {
+            read_number(&mut bytes)
+        };
+        let ordinal = read_number(&mut bytes);
+        let file = FileId(u32::try_from(read_number(&mut bytes)).expect("it was pushed as one"));
         let locator = Locator {
-            file: FileId(file),
+            file,
             ordinal,
             offset: read_number(&mut bytes),
             length: Some(length).filter(|length| *length > 0),
         };
-        let mask = u32::from_le_bytes([a, b, c, 0]);
-        let next = 0;
-        (Self { mask, next, bytes }, locator)
+        let reader = Self {
+            mask,
+            next: 0,
+            bytes,
+            input: input_of(file),
+            behind: 0,
+        };
+        (reader, locator)
     }
 
     /// The target URI, which comes before all fields.
@@ -138,10 +149,18 @@ impl<'a> Reader<'a> {
     }
 
     fn take(&mut self) -> &'a [u8] {
-        let len = usize::try_from(read_number(&mut self.bytes)).expect("a field fits in memory");
-        let (field, rest) = self.bytes.split_at(len);
-        self.bytes = rest;
-        field
+        let number = read_number(&mut self.bytes);
+        let len = number >> 1;
+        if number & 1 == 0 {
+            let (field, rest) = self.bytes.split_at(index(len));
+            self.bytes = rest;
+            return field;
+        }
+        let start = self
+            .behind
+            .wrapping_add(unfolded(read_number(&mut self.bytes)));
+        self.behind = start + len;
+        &self.input[index(start)..index(self.behind)]
     }
 }
 
@@ -155,6 +174,20 @@ fn array<const N: usize>(bytes: &mut &[u8]) -> [u8; N] {
         .expect("a spool holds whole texts");
     *bytes = rest;
     *array
+}
+
+/// A place in memory, in the spool or in a mapped input.
+pub(super) fn index(place: u64) -> usize {
+    usize::try_from(place).expect("what is in memory is smaller than the address space")
+}
+
+/// A step forwards or backwards as a number that is small if the step is.
+pub(super) fn folded(step: u64) -> u64 {
+    step << 1 ^ (step.cast_signed() >> 63).cast_unsigned()
+}
+
+fn unfolded(number: u64) -> u64 {
+    number >> 1 ^ (number & 1).wrapping_neg()
 }
 
 /// Appends a number as LEB128.

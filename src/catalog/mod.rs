@@ -10,12 +10,14 @@ pub mod methods;
 pub mod saved;
 
 mod fields;
+mod inputs;
 mod packed;
 mod row;
 mod spool;
 mod starts;
 mod text;
 
+pub use inputs::Inputs;
 pub use packed::Rows;
 pub use row::{Row, RowFlags, RowId};
 pub use starts::RecordStarts;
@@ -26,6 +28,7 @@ use std::sync::Arc;
 use fields::Field;
 use packed::Packed;
 
+use crate::Result;
 use crate::capture::{Capture, FileId, Locator, Method, Timestamp};
 use crate::digest;
 use crate::key::{ComparisonKey, Kind};
@@ -86,6 +89,15 @@ pub struct Batch {
 }
 
 impl Batch {
+    /// A batch of captures whose texts may stand in `inputs`.
+    #[must_use]
+    pub fn over(inputs: Inputs) -> Self {
+        Self {
+            rows: Vec::new(),
+            spool: Spool::over(inputs),
+        }
+    }
+
     /// Adds a capture.
     pub fn push(&mut self, capture: &Capture<'_>, keys: &Keys<'_>) {
         let text = self.spool.push(capture, keys);
@@ -113,9 +125,7 @@ impl Batch {
 
     /// Counts ordinals from `n_before` on.
     pub fn move_ordinals(&mut self, n_before: u64) {
-        for row in &self.rows {
-            self.spool.move_ordinal(row.text(), n_before);
-        }
+        self.spool.move_ordinals(n_before);
     }
 }
 
@@ -167,6 +177,14 @@ impl Catalog {
         let rows = Arc::make_mut(&mut self.rows.0);
         let is_in = |locator: &Locator| (locator.file, locator.offset) == (file, offset);
         end_member(rows, &mut self.spool, is_in, (length, n_records));
+    }
+
+    /// Tells whether the mapped inputs in which texts stand still are what was read.
+    ///
+    /// # Errors
+    /// One was cut, written to, or replaced.
+    pub fn check_unchanged(&self) -> Result<()> {
+        self.spool.inputs().check_unchanged()
     }
 
     /// Number of captures and revisits, index lines included.

@@ -12,7 +12,7 @@ use xxhash_rust::xxh3::Xxh3Default;
 
 use super::packed::{PACKED_BYTES, Packed};
 use super::spool::Spool;
-use super::{Batch, Catalog};
+use super::{Batch, Catalog, Inputs};
 use crate::source::spill;
 
 /// Rows that are written at a time.
@@ -59,7 +59,13 @@ impl Catalog {
             }
             to.put(&block)?;
         }
-        to.text(self.spool.since(mark.text))
+        let (texts, ordinals) = self.spool.since(mark.text);
+        to.number(ordinals.len() as u64)?;
+        for (text, number) in ordinals {
+            to.number(text)?;
+            to.number(number)?;
+        }
+        to.text(texts)
     }
 }
 
@@ -72,11 +78,11 @@ impl Mark {
 }
 
 impl Batch {
-    /// The rows that [`Catalog::save`] saved.
+    /// The rows that [`Catalog::save`] saved, whose texts may stand in `inputs`.
     ///
     /// # Errors
     /// They cannot be read, or are not whole.
-    pub fn load(from: &mut Reader<impl Read>) -> io::Result<Self> {
+    pub fn load(from: &mut Reader<impl Read>, inputs: Inputs) -> io::Result<Self> {
         let n_rows = from.count(PACKED_BYTES)?;
         let mut rows = Vec::with_capacity(n_rows);
         let mut row = [0; PACKED_BYTES];
@@ -84,10 +90,14 @@ impl Batch {
             from.take(&mut row)?;
             rows.push(Packed::from_bytes(row));
         }
+        let mut ordinals = Vec::new();
+        for _ in 0..from.count(16)? {
+            ordinals.push((from.number()?, from.number()?));
+        }
         let text = spill::text_first(|| from.text())?;
         Ok(Self {
             rows,
-            spool: Spool::of(text),
+            spool: Spool::of(text, ordinals, inputs),
         })
     }
 }
@@ -315,6 +325,6 @@ mod tests {
         let bytes = writer.finish().unwrap();
         let reader = || Reader::new(&bytes[..], bytes.len() as u64);
         assert!(reader().text().is_err());
-        assert!(Batch::load(&mut reader()).is_err());
+        assert!(Batch::load(&mut reader(), Inputs::default()).is_err());
     }
 }

@@ -1,6 +1,7 @@
 //! The text of captures, one after the other, and what few questions need of them.
 
-use super::fields::{Field, MASK_LEN, ORDINAL_LEN, Reader, ordinal_bytes, push_number};
+use super::fields::{Field, HAS_LENGTH, MASK_LEN, Reader, folded, index, push_number};
+use super::inputs::Inputs;
 use super::row::hash_or_zero;
 use super::{Keys, Reference, Row, RowFlags, Target};
 use crate::capture::{Capture, Digest, Locator, Method, Payload, RefersTo, Timestamp};
@@ -13,20 +14,36 @@ const ROOM_MIN: usize = 4096;
 const DOUBLED_MAX: usize = 16 << 20;
 /// A file name that was stored longer ago is stored again, so that a distance has three bytes at most.
 const BACK_MAX: u64 = 1 << 21;
+/// A field of fewer bytes is stored as it is: where it stands would take as many.
+const REFERRED_MIN: usize = 4;
 
-/// Bytes of all texts.
+/// All texts, as far as they do not stand in mapped inputs.
 #[derive(Debug, Default)]
 pub(super) struct Spool {
     bytes: Vec<u8>,
+    /// What texts refer to.
+    inputs: Inputs,
+    /// From which text on ordinals count from what number.
+    ordinals: Vec<(u64, u64)>,
     /// The last text that holds a stated file's name.
     stated: Option<u64>,
 }
 
 impl Spool {
-    /// A spool of texts that another one held from a place on.
-    pub(super) fn of(bytes: Vec<u8>) -> Self {
+    /// A spool of texts that may stand in these inputs.
+    pub(super) fn over(inputs: Inputs) -> Self {
+        Self {
+            inputs,
+            ..Self::default()
+        }
+    }
+
+    /// A spool of texts that another one held from a place on, and that may stand in these inputs.
+    pub(super) fn of(bytes: Vec<u8>, ordinals: Vec<(u64, u64)>, inputs: Inputs) -> Self {
         Self {
             bytes,
+            inputs,
+            ordinals,
             stated: None,
         }
     }
@@ -36,16 +53,36 @@ impl Spool {
         self.bytes.len() as u64
     }
 
-    /// The texts from a place on.
-    pub(super) fn since(&self, text: u64) -> &[u8] {
-        &self.bytes[index(text)..]
+    /// The texts from a place on, and what their ordinals count from, by texts from there.
+    pub(super) fn since(&self, text: u64) -> (&[u8], Vec<(u64, u64)>) {
+        let later = self.ordinals.iter().filter(|(first, _)| *first > text);
+        let first = (0, self.counts_from(text));
+        let ordinals = later.map(|(later, number)| (later - text, *number));
+        let ordinals = std::iter::once(first).chain(ordinals).collect();
+        (&self.bytes[index(text)..], ordinals)
+    }
+
+    /// The mapped inputs in which texts stand.
+    pub(super) fn inputs(&self) -> &Inputs {
+        &self.inputs
     }
 
     /// Stores a capture's text; returns where it stands.
     pub(super) fn push(&mut self, capture: &Capture<'_>, keys: &Keys<'_>) -> u64 {
         let at = self.bytes.len() as u64;
         let locator = &capture.locator;
-        let mut text = Text::start(&mut self.bytes, locator, capture.target_uri);
+        // What replaces a text stands behind those of later inputs, and wraps round.
+        let ordinal = locator.ordinal.wrapping_sub(self.counts_from(at));
+        let input = self.inputs.of(locator.file);
+        let mut text = Text::start(
+            &mut self.bytes,
+            input,
+            &Locator {
+                ordinal,
+                ..*locator
+            },
+        );
+        text.put_text(capture.target_uri);
         text.put(Field::RedirectTo, keys.redirect_to);
         text.put_target(keys.target);
         if let Some(key) = keys.refers_to {
@@ -57,7 +94,9 @@ impl Spool {
         text.put(Field::Location, capture.location);
         text.put(Field::Truncated, capture.truncated);
         text.put(Field::Profile, capture.profile);
-        if !capture.stated_file.is_empty() {
+        if text.refers_to(capture.stated_file) {
+            text.put(Field::StatedFile, capture.stated_file);
+        } else if !capture.stated_file.is_empty() {
             let before = self.stated.filter(|before| {
                 at - before < BACK_MAX && text.stated_at(*before) == capture.stated_file
             });
@@ -79,7 +118,7 @@ impl Spool {
         if payload.declared.is_none() || payload.declared != payload.digest {
             text.put_digest(Field::Digest, payload.digest);
         }
-        if payload.declared != parse_declared(payload.declared_text) {
+        if payload.declared_text.is_empty() {
             text.put_digest(Field::Declared, payload.declared);
         }
         text.put_digest(Field::Decoded, payload.decoded);
@@ -121,8 +160,17 @@ impl Spool {
     /// Appends another spool; returns what its positions must be moved by.
     pub(super) fn append(&mut self, other: Self) -> u64 {
         let base = self.bytes.len() as u64;
+        self.count_from(
+            base,
+            other.ordinals.first().map_or(0, |(_, number)| *number),
+        );
+        let others = other.ordinals.iter().skip(1);
+        self.ordinals
+            .extend(others.map(|(text, number)| (base + text, *number)));
+        self.inputs.append(other.inputs);
         if self.bytes.is_empty() {
-            *self = other;
+            self.bytes = other.bytes;
+            self.stated = other.stated;
         } else {
             self.reserve(other.bytes.len());
             self.bytes.extend_from_slice(&other.bytes);
@@ -130,26 +178,43 @@ impl Spool {
         base
     }
 
+    /// Counts the ordinals of the texts from this one on from `number` on.
+    fn count_from(&mut self, text: u64, number: u64) {
+        if self.counts_from(text) != number {
+            self.ordinals.push((text, number));
+        }
+    }
+
+    /// What the ordinal of a text counts from.
+    fn counts_from(&self, text: u64) -> u64 {
+        let n_before = self.ordinals.partition_point(|(first, _)| *first <= text);
+        let last = n_before.checked_sub(1);
+        last.map_or(0, |last| self.ordinals[last].1)
+    }
+
+    /// Counts the ordinals of all texts, which count from 0, from `number` on.
+    pub(super) fn move_ordinals(&mut self, number: u64) {
+        self.ordinals = vec![(0, number)];
+    }
+
     /// States the length of the member in which a capture stands.
     pub(super) fn set_length(&mut self, text: u64, length: u64) {
         let from = index(text) + MASK_LEN;
-        self.bytes[from..from + 8].copy_from_slice(&length.to_le_bytes());
-    }
-
-    /// Counts the ordinal of a capture from `n_before` on.
-    pub(super) fn move_ordinal(&mut self, text: u64, n_before: u64) {
-        let ordinal = self.locator(text).ordinal + n_before;
-        let from = index(text) + MASK_LEN + 8;
-        self.bytes[from..from + ORDINAL_LEN].copy_from_slice(&ordinal_bytes(ordinal));
+        if u32::from(self.bytes[from - 1]) & HAS_LENGTH >> 16 == 0 {
+            self.bytes[from..from + 8].copy_from_slice(&length.to_le_bytes());
+        }
     }
 
     pub(super) fn locator(&self, text: u64) -> Locator {
-        Reader::with_locator(&self.bytes[index(text)..]).1
+        let (_, locator) = self.head(text);
+        Locator {
+            ordinal: locator.ordinal.wrapping_add(self.counts_from(text)),
+            ..locator
+        }
     }
 
     pub(super) fn target_uri(&self, text: u64) -> &[u8] {
-        let (mut reader, _) = Reader::with_locator(&self.bytes[index(text)..]);
-        reader.target_uri()
+        self.head(text).0.target_uri()
     }
 
     /// The field of a text, empty for none.
@@ -214,7 +279,7 @@ impl Spool {
 
     /// The capture whose row is `row`.
     pub(super) fn capture(&self, row: &Row, text: u64) -> Capture<'_> {
-        let (mut reader, locator) = Reader::with_locator(&self.bytes[index(text)..]);
+        let (mut reader, _) = self.head(text);
         let is = |flag| row.flags.contains(flag);
         let target_uri = reader.target_uri();
         let record_id = reader.field(Field::RecordId);
@@ -235,7 +300,7 @@ impl Spool {
         let date = reader.date(Field::RefersToDate);
         let text_hash = reader.array(Field::TextHash).map(u64::from_le_bytes);
         Capture {
-            locator,
+            locator: self.locator(text),
             record_type: row.record_type,
             target_uri,
             record_id,
@@ -269,9 +334,14 @@ impl Spool {
 
     /// A reader of what follows the target URI.
     fn reader(&self, text: u64) -> Reader<'_> {
-        let (mut reader, _) = Reader::with_locator(&self.bytes[index(text)..]);
+        let (mut reader, _) = self.head(text);
         reader.target_uri();
         reader
+    }
+
+    /// A reader of a text, and what its head says; the ordinal counts from [`Spool::counts_from`].
+    fn head(&self, text: u64) -> (Reader<'_>, Locator) {
+        Reader::with_locator(&self.bytes[index(text)..], |file| self.inputs.of(file))
     }
 }
 
@@ -301,32 +371,40 @@ fn read_payload<'a>(reader: &mut Reader<'a>, row: &Row, declared_text: &'a [u8])
     }
 }
 
-fn index(text: u64) -> usize {
-    usize::try_from(text).expect("a spool is smaller than the address space")
-}
-
 /// A text that is being stored.
 struct Text<'a> {
     bytes: &'a mut Vec<u8>,
+    /// The input in which the capture was found, if texts may stand there.
+    input: &'a [u8],
+    /// Where the last field that stands there ends.
+    behind: u64,
     start: usize,
     mask: u32,
 }
 
 impl<'a> Text<'a> {
-    fn start(bytes: &'a mut Vec<u8>, locator: &Locator, target_uri: &[u8]) -> Self {
+    fn start(bytes: &'a mut Vec<u8>, input: &'a [u8], locator: &Locator) -> Self {
         let start = bytes.len();
         bytes.extend_from_slice(&[0; MASK_LEN]);
-        bytes.extend_from_slice(&locator.length.unwrap_or(0).to_le_bytes());
-        bytes.extend_from_slice(&ordinal_bytes(locator.ordinal));
-        for number in [u64::from(locator.file.0), locator.offset] {
+        let mask = match locator.length {
+            Some(length) => {
+                push_number(bytes, length);
+                HAS_LENGTH
+            }
+            None => {
+                bytes.extend_from_slice(&[0; 8]);
+                0
+            }
+        };
+        for number in [locator.ordinal, u64::from(locator.file.0), locator.offset] {
             push_number(bytes, number);
         }
-        push_number(bytes, target_uri.len() as u64);
-        bytes.extend_from_slice(target_uri);
         Self {
             bytes,
+            input,
+            behind: 0,
             start,
-            mask: 0,
+            mask,
         }
     }
 
@@ -334,9 +412,29 @@ impl<'a> Text<'a> {
     fn put(&mut self, field: Field, text: &[u8]) {
         if !text.is_empty() {
             self.mask |= 1 << field as u32;
-            push_number(self.bytes, text.len() as u64);
-            self.bytes.extend_from_slice(text);
+            self.put_text(text);
         }
+    }
+
+    /// Stores bytes, or where they stand in the input.
+    fn put_text(&mut self, text: &[u8]) {
+        let len = text.len() as u64;
+        match place_in(self.input, text).filter(|_| text.len() >= REFERRED_MIN) {
+            Some(place) => {
+                push_number(self.bytes, len << 1 | 1);
+                push_number(self.bytes, folded(place.wrapping_sub(self.behind)));
+                self.behind = place + len;
+            }
+            None => {
+                push_number(self.bytes, len << 1);
+                self.bytes.extend_from_slice(text);
+            }
+        }
+    }
+
+    /// Whether bytes are stored as where they stand in the input.
+    fn refers_to(&self, text: &[u8]) -> bool {
+        text.len() >= REFERRED_MIN && place_in(self.input, text).is_some()
     }
 
     fn put_number(&mut self, field: Field, number: u64) {
@@ -345,7 +443,7 @@ impl<'a> Text<'a> {
         self.bytes.push(0);
         push_number(self.bytes, number);
         let len = self.bytes.len() - at - 1;
-        self.bytes[at] = u8::try_from(len).expect("a number has ten bytes at most");
+        self.bytes[at] = u8::try_from(len << 1).expect("a number has ten bytes at most");
     }
 
     /// A key as its bytes; any other target as one byte.
@@ -362,7 +460,7 @@ impl<'a> Text<'a> {
     fn put_digest(&mut self, field: Field, digest: Option<Digest>) {
         if let Some(digest) = digest {
             self.mask |= 1 << field as u32;
-            push_number(self.bytes, 1 + digest.as_bytes().len() as u64);
+            push_number(self.bytes, (1 + digest.as_bytes().len() as u64) << 1);
             self.bytes.push(digest.algorithm as u8);
             self.bytes.extend_from_slice(digest.as_bytes());
         }
@@ -379,7 +477,7 @@ impl<'a> Text<'a> {
 
     /// The stated file of an earlier text, which holds one.
     fn stated_at(&self, text: u64) -> &[u8] {
-        let (mut reader, _) = Reader::with_locator(&self.bytes[index(text)..]);
+        let (mut reader, _) = Reader::with_locator(&self.bytes[index(text)..], |_| self.input);
         reader.target_uri();
         reader.field(Field::StatedFile)
     }
@@ -388,4 +486,10 @@ impl<'a> Text<'a> {
         let [a, b, c, _] = self.mask.to_le_bytes();
         self.bytes[self.start..self.start + MASK_LEN].copy_from_slice(&[a, b, c]);
     }
+}
+
+/// Where `text` stands in `input`, if it is a part of it.
+fn place_in(input: &[u8], text: &[u8]) -> Option<u64> {
+    let place = text.as_ptr().addr().checked_sub(input.as_ptr().addr())?;
+    (place + text.len() <= input.len()).then_some(place as u64)
 }

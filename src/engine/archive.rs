@@ -82,6 +82,14 @@ impl Archive {
         &self.catalog
     }
 
+    /// Tells whether the inputs that are looked at until the end still are what was read.
+    ///
+    /// # Errors
+    /// One was cut, written to, or replaced.
+    pub(super) fn check_unchanged(&self) -> Result<()> {
+        self.catalog.check_unchanged()
+    }
+
     /// Flags every capture whose key is in one of `sets`.
     pub fn mark_seen(&mut self, sets: &[KeySet]) {
         keys::mark_seen(&mut self.catalog, sets);

@@ -2,7 +2,7 @@
 
 use crate::capture::{Capture, Damage, Event, FileId, Locator, Segment, Warning};
 use crate::catalog::methods::Requests;
-use crate::catalog::{Batch, Keys, RecordStarts, RowFlags, Target};
+use crate::catalog::{Batch, Inputs, Keys, RecordStarts, RowFlags, Target};
 use crate::key::{Keyed, Keyer, Kind};
 use crate::report::DAMAGE_LISTED_MAX;
 use crate::uri;
@@ -93,6 +93,14 @@ pub(super) struct MemberEnd {
 }
 
 impl Found {
+    /// Nothing yet, of captures whose texts may stand in `inputs`.
+    fn over(inputs: Inputs) -> Self {
+        Self {
+            batch: Batch::over(inputs),
+            ..Self::default()
+        }
+    }
+
     /// Counts from where earlier stretches ended: `n_ordinals` behind the begin of the input.
     pub(super) fn move_on(&mut self, n_ordinals: u64) {
         self.batch.move_ordinals(n_ordinals);
@@ -112,6 +120,7 @@ pub(super) struct Collector<'p> {
     found: Found,
     file: FileId,
     holds: Holds,
+    inputs: Inputs,
     has_handed_over: bool,
 }
 
@@ -133,8 +142,17 @@ impl<'p> Collector<'p> {
             found: Found::default(),
             file,
             holds,
+            inputs: Inputs::default(),
             has_handed_over: false,
         }
+    }
+
+    /// The same, of captures whose texts may stand in `inputs`.
+    #[must_use]
+    pub(super) fn over(mut self, inputs: Inputs) -> Self {
+        self.found = Found::over(inputs.clone());
+        self.inputs = inputs;
+        self
     }
 
     /// The input whose records or lines these are.
@@ -202,7 +220,7 @@ impl<'p> Collector<'p> {
     #[must_use]
     pub(super) fn hand_over(&mut self) -> Found {
         self.has_handed_over = true;
-        std::mem::take(&mut self.found)
+        std::mem::replace(&mut self.found, Found::over(self.inputs.clone()))
     }
 
     fn capture(&mut self, capture: &Capture<'_>) {

@@ -117,7 +117,7 @@ impl<'a> Joining<'a> {
             }
             (Read::Saved, Some(mapped)) => {
                 if let Some(saved) = &self.saved {
-                    let found = saved.load(source.file, self.plan)?;
+                    let found = saved.load(&source, self.plan)?;
                     self.add(&source, found)?;
                 }
                 self.end_input(&source, mapped.format)?;

@@ -11,6 +11,7 @@ use super::plan::{Access, Input, Plan};
 use super::readers::Lines;
 use crate::Error;
 use crate::capture::FileId;
+use crate::catalog::Inputs;
 use crate::scan::warc::DigestMode;
 use crate::source::{self, Compression, Content, Decoder, Format, Map, SNIFFED};
 
@@ -40,6 +41,16 @@ pub(super) struct Source<'p> {
     pub(super) mapped: Option<Arc<Mapped>>,
 }
 
+impl Source<'_> {
+    /// The input, if texts of captures may be left in it.
+    pub(super) fn inputs(&self) -> Inputs {
+        let mapped = self.mapped.as_ref().filter(|mapped| mapped.holds_texts());
+        mapped.map_or_else(Inputs::default, |mapped| {
+            Inputs::one(self.file, Arc::clone(&mapped.map))
+        })
+    }
+}
+
 /// What of an input is to be read.
 #[derive(Debug)]
 pub(super) enum Extent {
@@ -57,7 +68,7 @@ pub(super) enum Extent {
 #[derive(Debug)]
 pub(super) struct Mapped {
     /// Its bytes.
-    pub(super) map: Map,
+    pub(super) map: Arc<Map>,
     /// What they are.
     pub(super) format: Format,
     /// Of an index: what its first lines say of the others.
@@ -152,6 +163,13 @@ impl<'p> Iterator for Parts<'p> {
 }
 
 impl Mapped {
+    /// Whether texts of captures stand in its bytes: it is an index, and not compressed.
+    ///
+    /// Those of a plain WARC do too, but far apart: each would be a page to read again.
+    pub(super) fn holds_texts(&self) -> bool {
+        self.first_lines.is_some()
+    }
+
     fn open(path: &Path, file: FileId, format: Option<InFormat>) -> Result<Self, Error> {
         let map = Map::open(path)?;
         let format = forced(source::sniff(&map[..map.len().min(SNIFFED)]), format);
@@ -162,7 +180,7 @@ impl Mapped {
             _ => None,
         };
         Ok(Self {
-            map,
+            map: Arc::new(map),
             format,
             first_lines,
         })

@@ -80,7 +80,7 @@ impl<'a> Setting<'a> {
 
     /// A collector of what an input of this format holds.
     pub(super) fn collector(self, source: &Source<'_>, format: Format) -> Collector<'a> {
-        Collector::new(Keyer::new(self.policy), source.file, holds(format))
+        Collector::new(Keyer::new(self.policy), source.file, holds(format)).over(source.inputs())
     }
 
     /// Whether reading ends here: at the first damage of a strict run.
@@ -129,7 +129,7 @@ impl<'a> Worker<'a> {
     ) -> Result<Read> {
         let path = &source.input.path;
         if let Some(mapped) = &source.mapped {
-            return self.read_all(&*mapped.map, mapped.format, (source, outlet));
+            return self.read_all(&**mapped.map, mapped.format, (source, outlet));
         }
         match source.input.access {
             Access::Stdin => self.read_stream(io::stdin(), (source, outlet)),

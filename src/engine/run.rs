@@ -56,6 +56,7 @@ pub fn run(job: &Job) -> Result<Outcome> {
         for target in &job.summaries {
             outputs.push(summary.write(target)?);
         }
+        archive.check_unchanged()?;
         report::publish(outputs)?;
         archive.end();
         people.conclude(&summary);

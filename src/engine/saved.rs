@@ -17,6 +17,7 @@ use std::thread::{self, JoinHandle};
 
 use super::collect::Found;
 use super::memory::OnSaved;
+use super::parts::Source;
 use super::plan::{Access, Plan};
 use super::read::Setting;
 use crate::capture::FileId;
@@ -190,11 +191,12 @@ impl Saved {
     ///
     /// # Errors
     /// It is damaged, or the input is another one by now.
-    pub(super) fn load(&self, file: FileId, plan: &Plan) -> Result<Found> {
+    pub(super) fn load(&self, source: &Source<'_>, plan: &Plan) -> Result<Found> {
+        let file = source.file;
         let path = self.path(file);
         let (header, mut stored) = open(&path)?;
         header.check(plan, &self.facts)?;
-        let found = gave::load(file, &mut stored);
+        let found = gave::load(file, source.inputs(), &mut stored);
         let found = found.and_then(|found| stored.finish().map(|()| found));
         found.map_err(|error| damaged(&path, error))
     }

@@ -153,6 +153,7 @@ pub fn run(job: &Evaluation) -> Result<Outcome> {
         for target in &job.outputs.summaries {
             outputs.push(summary.write(target)?);
         }
+        archive.check_unchanged()?;
         report::publish(outputs)?;
         people.advise(&evaluated);
         let outcome = outcome(&evaluated, &archive);

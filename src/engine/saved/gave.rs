@@ -6,7 +6,7 @@ use super::super::collect::{Found, StoredSegment, Tally};
 use crate::capture::{Damage, FileId, Locator, Warning};
 use crate::catalog::methods::{self, Requests};
 use crate::catalog::saved::{Mark, Reader, Writer};
-use crate::catalog::{Batch, Catalog, RecordStarts};
+use crate::catalog::{Batch, Catalog, Inputs, RecordStarts};
 
 /// Bytes of the least segment that is saved.
 const SEGMENT_BYTES: usize = size_of::<u128>() + 8 * size_of::<u64>();
@@ -50,8 +50,12 @@ impl Gave<'_> {
     }
 }
 
-/// What an input gave that was saved.
-pub(super) fn load(file: FileId, from: &mut Reader<impl Read>) -> io::Result<Found> {
+/// What an input gave that was saved; texts may stand in `inputs`.
+pub(super) fn load(
+    file: FileId,
+    inputs: Inputs,
+    from: &mut Reader<impl Read>,
+) -> io::Result<Found> {
     let tally = load_tally(file, from)?;
     let n_segments = from.count(SEGMENT_BYTES)?;
     let segments: io::Result<_> = (0..n_segments).map(|_| load_segment(file, from)).collect();
@@ -60,7 +64,7 @@ pub(super) fn load(file: FileId, from: &mut Reader<impl Read>) -> io::Result<Fou
         segments: segments?,
         starts: RecordStarts::load(file, from)?,
         requests: Requests::load(from)?,
-        batch: Batch::load(from)?,
+        batch: Batch::load(from, inputs)?,
         member_end: None,
     })
 }
