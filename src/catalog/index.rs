@@ -163,11 +163,14 @@ impl<'a> Resolver<'a> {
         if !self.files.is_empty() || !self.by_id.is_empty() {
             return lines.to_vec();
         }
-        let found = shared(lines.len(), |nth| {
-            let place = self.catalog.locator(lines[nth]).offset;
-            self.catalog.url_key(lines[nth]).key ^ place.wrapping_mul(ODD)
+        // Keys stand in the rows: only where these agree is it worth to look at texts.
+        let by_key = |nth: usize| self.catalog.url_key(lines[nth]).key;
+        let same_key = shared(lines.len(), by_key);
+        let found = shared(same_key.len(), |nth| {
+            let place = self.catalog.locator(lines[same_key[nth]]).offset;
+            by_key(same_key[nth]) ^ place.wrapping_mul(ODD)
         });
-        found.into_iter().map(|nth| lines[nth]).collect()
+        found.into_iter().map(|nth| lines[same_key[nth]]).collect()
     }
 
     fn identity(&self, line: RowId, seen: &mut HashSet<u128>) -> Identity {

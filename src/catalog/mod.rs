@@ -276,7 +276,11 @@ impl Catalog {
     /// The resolved `Location` of a redirect; else empty.
     #[must_use]
     pub fn redirect_to(&self, id: RowId) -> &[u8] {
-        self.spool.field(self.text(id), Field::RedirectTo)
+        if self.row(id).flags.contains(RowFlags::LEADS) {
+            self.spool.field(self.text(id), Field::RedirectTo)
+        } else {
+            b""
+        }
     }
 
     /// Where a redirect leads.
@@ -318,7 +322,11 @@ impl Catalog {
     /// XXH3-128 of the payload where it was read, else 0.
     #[must_use]
     pub fn body_hash(&self, id: RowId) -> u128 {
-        self.spool.body_hash(self.text(id))
+        if self.row(id).flags.contains(RowFlags::INDEX_LINE) {
+            0
+        } else {
+            self.spool.body_hash(self.text(id))
+        }
     }
 
     /// Hash of the visible text without digits, where it was asked for.
@@ -370,8 +378,12 @@ impl Catalog {
     /// Key of the target URI alone, whatever the method.
     #[must_use]
     pub fn url_key(&self, id: RowId) -> ComparisonKey {
+        let row = self.row(id);
+        if !row.flags.contains(RowFlags::NOT_GET) {
+            return row.key;
+        }
         let asked = self.asked.get(&id);
-        asked.map_or(self.row(id).key, |asked| asked.url_key)
+        asked.map_or(row.key, |asked| asked.url_key)
     }
 
     /// Makes `key` (which covers method and request body) the key of a row; its URL key is kept.

@@ -33,7 +33,10 @@ const TYPES: [RecordType; 4] = [
     RecordType::Conversion,
     RecordType::Revisit,
 ];
-const KINDS: [Kind; 3] = [Kind::Http, Kind::OtherScheme, Kind::Opaque];
+/// The last of them is http by TLS.
+const KINDS: [Kind; 4] = [Kind::Http, Kind::OtherScheme, Kind::Opaque, Kind::Http];
+/// The place of that kind.
+const HTTPS: u32 = 3;
 const COMPLETENESS: [Completeness; 5] = [
     Completeness::Complete,
     Completeness::Truncated,
@@ -58,9 +61,13 @@ const _: () = assert!(STATUS + 3 <= u32::BITS && size_of::<Packed>() == PACKED_B
 
 impl Packed {
     pub(super) fn new(row: &Row, text: u64) -> Self {
-        let facts = row.flags.bits()
+        let kind = match row.flags.contains(RowFlags::HTTPS) {
+            true => HTTPS,
+            false => place(&KINDS, &row.kind),
+        };
+        let facts = row.flags.bits() & ((1 << FLAGS) - 1)
             | place(&TYPES, &row.record_type) << TYPE
-            | place(&KINDS, &row.kind) << KIND
+            | kind << KIND
             | place(&COMPLETENESS, &row.completeness) << COMPLETE
             | place(&STATUSES, &row.digest_status) << STATUS;
         Self {
@@ -77,14 +84,16 @@ impl Packed {
     #[inline]
     pub(super) fn row(&self) -> Row {
         let of = |place: u32, n_bits: u32| (self.facts >> place & ((1 << n_bits) - 1)) as usize;
+        let is_https = of(KIND, 2) == HTTPS as usize;
+        let flags = RowFlags::from_bits(self.facts & ((1 << FLAGS) - 1));
         Row {
             key: self.key,
             payload: u128::from(self.payload[0]) << 64 | u128::from(self.payload[1]),
             date: Timestamp::new(self.seconds, self.nanos),
             status: self.status,
-            flags: RowFlags::from_bits(self.facts & ((1 << FLAGS) - 1)),
+            flags: flags.with(RowFlags::HTTPS, is_https),
             record_type: TYPES[of(TYPE, 2)],
-            kind: KINDS[of(KIND, 2).min(KINDS.len() - 1)],
+            kind: KINDS[of(KIND, 2)],
             completeness: COMPLETENESS[of(COMPLETE, 3).min(COMPLETENESS.len() - 1)],
             digest_status: STATUSES[of(STATUS, 3).min(STATUSES.len() - 1)],
         }
@@ -207,7 +216,9 @@ mod tests {
                 payload: 3 << 64 | 4,
                 date: Timestamp::UNKNOWN,
                 status: u16::MAX,
-                flags: RowFlags::UNDECODABLE.with(RowFlags::ROUTE, true),
+                flags: RowFlags::UNDECODABLE
+                    .with(RowFlags::ROUTE, true)
+                    .with(RowFlags::HTTPS, *kind == Kind::Http),
                 record_type: *record_type,
                 kind: *kind,
                 completeness: *completeness,

@@ -73,10 +73,21 @@ impl RowFlags {
     /// Its payload digest is SHA-1, as nearly all are: this is known without the spool.
     pub const SHA1: Self = Self(1 << 20);
 
+    /// Its key text is the target URI as found.
+    pub const VERBATIM: Self = Self(1 << 21);
+    /// Its target URI is http, by TLS. Known of those that are their own key text.
+    pub const HTTPS: Self = Self(1 << 22);
+
     /// Whether all of `other` are set.
     #[must_use]
     pub fn contains(self, other: Self) -> bool {
         self.0 & other.0 == other.0
+    }
+
+    /// Whether any of `other` is set.
+    #[must_use]
+    pub fn has_any(self, other: Self) -> bool {
+        self.0 & other.0 != 0
     }
 
     /// Sets `other`.

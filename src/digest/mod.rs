@@ -48,6 +48,11 @@ pub fn is_of_nothing(digest: &Digest) -> bool {
 #[must_use]
 pub fn parse_declared(text: &[u8]) -> Option<Digest> {
     let text = text.trim_ascii();
+    if let Some(value) = text.strip_prefix(b"sha1:")
+        && let Ok(value) = value.try_into()
+    {
+        return decode_sha1(value);
+    }
     match memchr::memchr(b':', text) {
         Some(colon) => {
             let value = text[colon + 1..].trim_ascii();
@@ -111,6 +116,9 @@ fn guess(value: &[u8]) -> Option<Digest> {
 
 /// Hex if the length says so, else base32 with or without padding.
 fn decode_as(algorithm: Algorithm, value: &[u8]) -> Option<Digest> {
+    if let (Algorithm::Sha1, Ok(value)) = (algorithm, value.try_into()) {
+        return decode_sha1(value);
+    }
     let mut bytes = [0; 65];
     let n = algorithm.digest_len();
     if value.len() == 2 * n {
@@ -122,6 +130,44 @@ fn decode_as(algorithm: Algorithm, value: &[u8]) -> Option<Digest> {
     }
     Digest::new(algorithm, &bytes[..n])
 }
+
+/// Base32 of a SHA-1 as nearly all archives have it: 32 letters and digits of either case.
+fn decode_sha1(value: &[u8; 32]) -> Option<Digest> {
+    let mut bytes = [0; 20];
+    let mut odd = 0;
+    for (five, eight) in bytes
+        .as_chunks_mut::<5>()
+        .0
+        .iter_mut()
+        .zip(value.as_chunks::<8>().0)
+    {
+        let mut bits = 0_u64;
+        for letter in eight {
+            let value = BASE32_VALUES[usize::from(*letter)];
+            odd |= value;
+            bits = bits << 5 | u64::from(value & 31);
+        }
+        let [.., a, b, c, d, e] = bits.to_be_bytes();
+        *five = [a, b, c, d, e];
+    }
+    if odd > 31 {
+        return None;
+    }
+    Digest::new(Algorithm::Sha1, &bytes)
+}
+
+/// What each letter of base32 stands for (RFC 4648 section 6), in either case; 32 for what is none.
+const BASE32_VALUES: [u8; 256] = {
+    let mut values = [32; 256];
+    let mut value = 0;
+    while value < 32 {
+        let letter = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"[value as usize];
+        values[letter as usize] = value;
+        values[letter.to_ascii_lowercase() as usize] = value;
+        value += 1;
+    }
+    values
+};
 
 fn decode_base32(value: &[u8], bytes: &mut [u8]) -> Option<()> {
     let value = match memchr::memchr(b'=', value) {
@@ -177,6 +223,18 @@ mod tests {
         ] {
             assert_eq!(text(declared).as_deref(), Some(expected), "{declared}");
             assert!(is_of_nothing(&parse_declared(declared.as_bytes()).unwrap()));
+        }
+    }
+
+    #[test]
+    fn the_usual_notation_is_read_as_any_base32() {
+        for letter in 0..=u8::MAX {
+            let mut value = *b"3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ";
+            value[usize::from(letter) % 32] = letter;
+            let mut bytes = [0; 20];
+            let expected = decode_base32(&value, &mut bytes);
+            let expected = expected.and_then(|()| Digest::new(Algorithm::Sha1, &bytes));
+            assert_eq!(decode_sha1(&value), expected, "{letter}");
         }
     }
 

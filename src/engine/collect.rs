@@ -226,7 +226,7 @@ impl<'p> Collector<'p> {
     fn capture(&mut self, capture: &Capture<'_>) {
         let (url, kind, flags) = {
             let keyed = self.keyer.key(capture.target_uri);
-            (keyed.key, keyed.kind, row_flags(&keyed))
+            (keyed.key, keyed.kind, row_flags(&keyed, capture.target_uri))
         };
         let resolved = resolved_location(capture);
         let target = match &resolved {
@@ -274,8 +274,12 @@ fn target(keyed: &Keyed<'_>) -> Target {
     }
 }
 
-fn row_flags(keyed: &Keyed<'_>) -> RowFlags {
+fn row_flags(keyed: &Keyed<'_>, target_uri: &[u8]) -> RowFlags {
+    let is_verbatim = std::ptr::eq(keyed.text, target_uri);
+    let is_https = is_verbatim && keyed.kind == Kind::Http && target_uri.starts_with(b"https:");
     RowFlags::default()
+        .with(RowFlags::VERBATIM, is_verbatim)
+        .with(RowFlags::HTTPS, is_https)
         .with(RowFlags::ROUTE, keyed.is_route)
         .with(RowFlags::CREDENTIALS, keyed.has_credentials)
         .with(RowFlags::SIGNED, keyed.is_signed)

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 
-use crate::capture::{Algorithm, DigestStatus, RecordType};
+use crate::capture::{Algorithm, Capture, Completeness, DigestStatus, RecordType};
 use crate::catalog::{Catalog, RowFlags, RowId};
+use crate::key::Kind;
 use crate::report::{self, Summary};
 use crate::scan::warc::DigestMode;
 
@@ -22,7 +23,7 @@ pub(super) fn describe(catalog: &Catalog, summary: &mut Summary) {
             Figures::of(catalog, rows.map(RowId::from_index))
         })
         .reduce(Figures::default, Figures::add)
-        .with_common_schemes();
+        .with_common_ones();
     summary.counts.captures = figures.captures;
     summary.counts.revisits = figures.revisits;
     summary.counts.truncated = figures.truncated;
@@ -33,7 +34,7 @@ pub(super) fn describe(catalog: &Catalog, summary: &mut Summary) {
         .iter()
         .map(|(scheme, n)| (report::clean(scheme), *n))
         .collect();
-    let status = |status: DigestStatus| figures.digests.get(&status).copied().unwrap_or(0);
+    let status = |status: DigestStatus| figures.digests[status as usize];
     summary.digest.ok = status(DigestStatus::Ok);
     summary.digest.mismatch = status(DigestStatus::Mismatch);
     summary.digest.absent = status(DigestStatus::Absent);
@@ -65,9 +66,11 @@ struct Figures {
     truncated: u64,
     seen_before: u64,
     payload_bytes: u64,
-    digests: BTreeMap<DigestStatus, u64>,
+    /// By `DigestStatus as usize`.
+    digests: [u64; 7],
     algorithms: BTreeMap<Algorithm, u64>,
     /// Those of nearly all captures, counted by themselves.
+    n_sha1: u64,
     n_http: u64,
     n_https: u64,
     schemes: BTreeMap<Vec<u8>, u64>,
@@ -77,30 +80,45 @@ impl Figures {
     fn of(catalog: &Catalog, rows: impl Iterator<Item = RowId>) -> Self {
         let mut figures = Self::default();
         for id in rows {
-            let capture = catalog.capture(id);
-            if capture.record_type == RecordType::Revisit {
+            let row = catalog.row(id);
+            let has = |flag| row.flags.contains(flag);
+            if row.record_type == RecordType::Revisit {
                 figures.revisits += 1;
             } else {
                 figures.captures += 1;
-                figures.payload_bytes += capture.payload.bytes.unwrap_or(0);
             }
-            figures.truncated += u64::from(!capture.truncated.is_empty());
-            figures.seen_before += u64::from(catalog.row(id).flags.contains(RowFlags::SEEN_BEFORE));
-            *figures.digests.entry(capture.payload.status).or_default() += 1;
-            if let Some(digest) = capture.payload.digest {
+            figures.seen_before += u64::from(has(RowFlags::SEEN_BEFORE));
+            figures.digests[row.digest_status as usize] += 1;
+            if has(RowFlags::SHA1) {
+                figures.n_sha1 += 1;
+            } else if let Some(digest) = catalog.capture(id).payload.digest {
                 *figures.algorithms.entry(digest.algorithm).or_default() += 1;
             }
-            figures.count_scheme(capture.target_uri);
+            if has(RowFlags::INDEX_LINE) {
+                figures.truncated += u64::from(row.completeness == Completeness::Truncated);
+            } else {
+                figures.add_record(&catalog.capture(id));
+            }
+            match row.kind {
+                Kind::Http if has(RowFlags::HTTPS) => figures.n_https += 1,
+                Kind::Http if has(RowFlags::VERBATIM) => figures.n_http += 1,
+                _ => figures.count_scheme(catalog.target_uri(id)),
+            }
         }
         figures
     }
 
-    fn count_scheme(&mut self, uri: &[u8]) {
-        match scheme(uri) {
-            b"http" => self.n_http += 1,
-            b"https" => self.n_https += 1,
-            other => *self.schemes.entry(other.to_ascii_lowercase()).or_default() += 1,
+    /// What an index line does not state.
+    fn add_record(&mut self, record: &Capture<'_>) {
+        self.truncated += u64::from(!record.truncated.is_empty());
+        if record.record_type != RecordType::Revisit {
+            self.payload_bytes += record.payload.bytes.unwrap_or(0);
         }
+    }
+
+    fn count_scheme(&mut self, uri: &[u8]) {
+        let scheme = scheme(uri).to_ascii_lowercase();
+        *self.schemes.entry(scheme).or_default() += 1;
     }
 
     fn add(mut self, other: Self) -> Self {
@@ -109,15 +127,21 @@ impl Figures {
         self.truncated += other.truncated;
         self.seen_before += other.seen_before;
         self.payload_bytes += other.payload_bytes;
-        add_counts(&mut self.digests, other.digests);
+        for (count, other) in self.digests.iter_mut().zip(other.digests) {
+            *count += other;
+        }
         add_counts(&mut self.algorithms, other.algorithms);
+        self.n_sha1 += other.n_sha1;
         self.n_http += other.n_http;
         self.n_https += other.n_https;
         add_counts(&mut self.schemes, other.schemes);
         self
     }
 
-    fn with_common_schemes(mut self) -> Self {
+    fn with_common_ones(mut self) -> Self {
+        if self.n_sha1 > 0 {
+            *self.algorithms.entry(Algorithm::Sha1).or_default() += self.n_sha1;
+        }
         for (scheme, n) in [(&b"http"[..], self.n_http), (b"https", self.n_https)] {
             if n > 0 {
                 *self.schemes.entry(scheme.to_vec()).or_default() += n;

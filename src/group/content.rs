@@ -64,7 +64,11 @@ impl Id for ContentId {
 
 impl Contents {
     /// Tells payloads apart; calls `on_group` with the rows of each content group.
-    pub(super) fn of(catalog: &Catalog, ends: &Ends, mut on_group: impl FnMut(&[Tag])) -> Self {
+    pub(super) fn of(
+        catalog: &Catalog,
+        ends: &Ends,
+        mut on_group: impl FnMut(ContentId, &[Tag]),
+    ) -> Self {
         let mut contents = Self::default();
         let digest = |row| {
             let facts = ends.facts(row);
@@ -78,12 +82,12 @@ impl Contents {
             let mut hashes = rows.iter().map(hash).filter(|hash| *hash != 0);
             let first = hashes.next();
             if hashes.all(|hash| Some(hash) == first) {
-                on_group(rows);
+                on_group(digest, rows);
                 return;
             }
-            for rows in contents.tell_apart(digest, rows, hash) {
+            for (content, rows) in contents.tell_apart(digest, rows, hash) {
                 if rows.len() > 1 {
-                    on_group(&rows);
+                    on_group(content, &rows);
                 }
             }
         });
@@ -99,7 +103,7 @@ impl Contents {
         digest: ContentId,
         rows: &[Tag],
         hash: impl Fn(&Tag) -> u128,
-    ) -> Vec<Vec<Tag>> {
+    ) -> Vec<(ContentId, Vec<Tag>)> {
         let mut bodies: BTreeMap<u128, Vec<Tag>> = BTreeMap::new();
         for tag in rows {
             bodies.entry(hash(tag)).or_default().push(*tag);
@@ -108,13 +112,18 @@ impl Contents {
         if let Some(mut first) = bodies.first_entry() {
             first.get_mut().extend(unread);
         }
-        for (hash, rows) in bodies.iter().skip(1) {
+        let bodies = bodies.into_iter().enumerate();
+        let named = bodies.map(|(nth, (hash, rows))| {
+            if nth == 0 {
+                return (digest, rows);
+            }
             self.collisions += 1;
-            let apart = mixed(digest.label(), ContentId::new(*hash).label());
-            let rows = rows.iter().map(|tag| tag.row());
-            self.apart.extend(rows.map(|row| (row, apart)));
-        }
-        bodies.into_values().collect()
+            let apart = mixed(digest.label(), ContentId::new(hash).label());
+            let ids = rows.iter().map(|tag| tag.row());
+            self.apart.extend(ids.map(|row| (row, apart)));
+            (apart, rows)
+        });
+        named.collect()
     }
 
     /// The payload of a row with usable `facts`.

@@ -15,6 +15,7 @@ mod page;
 mod place;
 mod tags;
 mod tally;
+mod uris;
 mod way;
 
 pub use ends::{Ends, Facts, Figures, Hop};
@@ -105,8 +106,13 @@ impl Groups {
     pub fn of(catalog: &Catalog, ends: Ends, thresholds: &Thresholds, urls: &Urls<'_>) -> Self {
         let mut places = vec![Place::ALONE; catalog.len()];
         let mut content_groups = 0;
-        let contents = Contents::of(catalog, &ends, |group| {
+        let carriers_max = page::carriers_max(thresholds);
+        let mut common = Vec::new();
+        let contents = Contents::of(catalog, &ends, |content, group| {
             content_groups += 1;
+            if group.len() > carriers_max {
+                common.push(content);
+            }
             for tag in group {
                 places[tag.row().index()].set(Fact::InContentGroup);
             }
@@ -124,7 +130,7 @@ impl Groups {
             }
         }
         let ways = Ways::of(basis);
-        let boilerplate = page::boilerplate(basis, urls);
+        let boilerplate = page::boilerplate(basis, urls, &common);
         let (page_groups, own_labels) = place::place_pages(basis, &ways, &boilerplate, &mut places);
         let (keys, collided) = place::place_urls(basis, &mut places);
         place::judge(basis, &ways, urls, &mut places);

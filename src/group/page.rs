@@ -4,8 +4,9 @@ use super::content::{ContentId, is_usable};
 use super::keeper::is_success_or_unknown;
 use super::tags::{Alone, Tag, for_each_group};
 use super::way::Ways;
-use super::{Basis, Evidence, RowFlags, Urls};
+use super::{Basis, Evidence, RowFlags, Thresholds, Urls};
 use crate::catalog::RowId;
+use hashbrown::HashSet;
 use rayon::prelude::*;
 
 /// Registrable domains beyond which a content is boilerplate.
@@ -23,15 +24,20 @@ pub(super) enum PageContent {
 impl Basis<'_> {
     /// What the page of `row` carries; `None` for a capture that joins no page.
     pub(super) fn page_content(&self, ways: &Ways, row: RowId) -> Option<PageContent> {
+        if !self.ends.pointing().has(row) {
+            let is_page = is_success_or_unknown(self.catalog.row(row).status);
+            return is_page.then(|| self.own_content(row));
+        }
         let answer = self.ends.facts(self.answer(ways, row));
         let is_admitted = !self.is_out_of_scope(row)
             && is_success_or_unknown(answer.status)
             && self.trusts(ways, row);
-        is_admitted.then(|| {
-            let stand = self.stand(ways, row);
-            self.named_content(stand)
-                .map_or(PageContent::Own(stand), PageContent::Digest)
-        })
+        is_admitted.then(|| self.own_content(self.stand(ways, row)))
+    }
+
+    fn own_content(&self, row: RowId) -> PageContent {
+        let named = self.named_content(row);
+        named.map_or(PageContent::Own(row), PageContent::Digest)
     }
 
     /// What a capture carries by the digests that are named as evidence.
@@ -72,13 +78,31 @@ impl Basis<'_> {
     }
 }
 
-/// The contents, sorted, that more unrelated URLs share than one page can have.
-pub(super) fn boilerplate(basis: Basis<'_>, urls: &Urls<'_>) -> Vec<ContentId> {
-    let urls_max = usize::try_from(basis.thresholds.boilerplate_max).unwrap_or(usize::MAX);
+/// How many captures may carry a content that is no boilerplate, whatever their URLs.
+pub(super) fn carriers_max(thresholds: &Thresholds) -> usize {
+    let urls_max = usize::try_from(thresholds.boilerplate_max).unwrap_or(usize::MAX);
+    urls_max.min(BOILERPLATE_DOMAINS)
+}
+
+/// The contents, sorted, that more unrelated URLs share than one page can have. `common` are those payloads that more than
+/// [`carriers_max`] captures have.
+pub(super) fn boilerplate(
+    basis: Basis<'_>,
+    urls: &Urls<'_>,
+    common: &[ContentId],
+) -> Vec<ContentId> {
+    let carriers_max = carriers_max(basis.thresholds);
+    let common: HashSet<ContentId> = common.iter().copied().collect();
+    // What decodes alike may be common, though no payload is.
+    let is_any = basis.ends.has_decoded() || basis.lone_carriers() == Alone::Told;
+    if common.is_empty() && !is_any {
+        return Vec::new();
+    }
     let carried = |row| {
+        let content = basis.named_content(row)?;
         // What a redirect says of itself is no page.
-        let is_page = !(300..400).contains(&basis.ends.facts(row).status);
-        basis.named_content(row).filter(|_| is_page)
+        let is_page = || !(300..400).contains(&basis.ends.facts(row).status);
+        ((is_any || common.contains(&content)) && is_page()).then_some(content)
     };
     let mut found = Vec::new();
     let n_rows = basis.catalog.len();
@@ -87,9 +111,7 @@ pub(super) fn boilerplate(basis: Basis<'_>, urls: &Urls<'_>) -> Vec<ContentId> {
         basis.lone_carriers(),
         carried,
         |content, carriers| {
-            if carriers.len() > urls_max.min(BOILERPLATE_DOMAINS)
-                && is_too_common(basis, urls, carriers)
-            {
+            if carriers.len() > carriers_max && is_too_common(basis, urls, carriers) {
                 found.push(content);
             }
         },

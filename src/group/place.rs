@@ -5,6 +5,7 @@ use super::judge::Verdict;
 use super::keeper::is_success;
 use super::page::PageContent;
 use super::tags::{Alone, Id, Tag, for_each_group};
+use super::uris::Uris;
 use super::way::Ways;
 use super::{Basis, Conflict, Conflicts, Role, Urls};
 use crate::catalog::{Catalog, RowFlags, RowId};
@@ -104,6 +105,7 @@ pub(super) struct KeyCounts {
     pub(super) collisions: u64,
     pub(super) groups: u64,
     pub(super) changed: u64,
+    pub(super) uris: u64,
 }
 
 /// Contents of their own that have the label of another one: two inputs of one name may hold copies of one record.
@@ -173,6 +175,7 @@ pub(super) type Collided = HashSet<ComparisonKey>;
 pub(super) fn place_urls(basis: Basis<'_>, places: &mut [Place]) -> (KeyCounts, Collided) {
     let mut counts = KeyCounts::default();
     let mut collided = Collided::new();
+    let mut uris = Uris::default();
     let mut last = None;
     let key = |row| Some(basis.catalog.row(row).key);
     let n_alone = for_each_group(basis.catalog.len(), Alone::Counted, key, |key, same_key| {
@@ -182,6 +185,7 @@ pub(super) fn place_urls(basis: Basis<'_>, places: &mut [Place]) -> (KeyCounts, 
             collided.insert(key);
         }
         last = Some(key.key);
+        uris.add(basis, same_key);
         if same_key.len() < 2 {
             return;
         }
@@ -197,6 +201,7 @@ pub(super) fn place_urls(basis: Basis<'_>, places: &mut [Place]) -> (KeyCounts, 
         }
     });
     counts.keys += n_alone;
+    counts.uris = uris.count(basis, n_alone);
     (counts, collided)
 }
 

@@ -20,7 +20,7 @@ use crate::catalog::RowId;
 pub(super) struct Tag(u64);
 
 impl Tag {
-    /// Comes after all others; no row has this number.
+    /// No row has this number.
     const NONE: Self = Self(u64::MAX);
 
     pub(super) fn new(bits: u32, row: RowId) -> Self {
@@ -106,9 +106,8 @@ pub(super) fn tags(n_rows: usize, bits_of: impl Fn(RowId) -> Option<u32> + Sync)
         .map(RowId::from_index)
         .map(|row| bits_of(row).map_or(Tag::NONE, |bits| Tag::new(bits, row)))
         .collect();
+    tags.retain(|tag| *tag != Tag::NONE);
     tags.par_sort_unstable();
-    let n_tagged = tags.partition_point(|tag| *tag != Tag::NONE);
-    tags.truncate(n_tagged);
     tags
 }
 

@@ -1,12 +1,15 @@
 //! The figures that a summary takes from groups.
 
-use super::content::{ContentId, is_nothing};
+use super::content::is_nothing;
 use super::cost::Redundant;
 use super::place::{KeyCounts, Place};
-use super::tags::{Alone, for_each_group};
-use super::{Basis, Counts};
+use super::{Basis, Conflict, Counts};
 use crate::capture::RecordType;
 use crate::catalog::RowId;
+use rayon::prelude::*;
+
+/// Rows that one thread counts at a time.
+const BLOCK_ROWS: usize = 1 << 16;
 
 /// What the passes counted.
 #[derive(Clone, Copy, Debug)]
@@ -22,7 +25,7 @@ pub(super) struct Passes {
 pub(super) fn tally(basis: Basis<'_>, places: &[Place], passes: Passes) -> Counts {
     let figures = basis.ends.figures();
     let mut counts = Counts {
-        distinct_uris: distinct_uris(basis),
+        distinct_uris: passes.keys.uris,
         distinct_keys: passes.keys.keys,
         url_groups: passes.keys.groups,
         content_groups: passes.content_groups,
@@ -39,32 +42,71 @@ pub(super) fn tally(basis: Basis<'_>, places: &[Place], passes: Passes) -> Count
         redundant_unknown: passes.redundant.unknown,
         ..Counts::default()
     };
-    for (index, place) in places.iter().enumerate() {
-        count_row(&mut counts, basis, RowId::from_index(index), place);
-    }
+    let of_rows = places
+        .par_chunks(BLOCK_ROWS)
+        .enumerate()
+        .map(|(nth, places)| OfRows::of(basis, nth * BLOCK_ROWS, places))
+        .reduce(OfRows::default, OfRows::add);
+    counts.by_role = of_rows.by_role;
+    counts.by_sameness = of_rows.by_sameness;
+    counts.by_conflict = of_rows.by_conflict;
+    counts.empty_payloads = of_rows.empty_payloads;
     counts
 }
 
-fn count_row(counts: &mut Counts, basis: Basis<'_>, row: RowId, place: &Place) {
-    counts.by_role[place.role() as usize] += 1;
-    if let Some(keeper) = place.keeper().filter(|keeper| *keeper != row) {
-        counts.by_sameness[basis.sameness(row, keeper) as usize] += 1;
-    }
-    for conflict in place.conflicts().iter() {
-        counts.by_conflict[conflict as usize] += 1;
-    }
-    let is_revisit = basis.catalog.row(row).record_type == RecordType::Revisit;
-    counts.empty_payloads += u64::from(!is_revisit && is_nothing(&basis.ends.facts(row)));
+/// What some rows add up to.
+#[derive(Clone, Copy, Debug)]
+struct OfRows {
+    by_role: [u64; 6],
+    by_sameness: [u64; 4],
+    by_conflict: [u64; Conflict::ALL.len()],
+    empty_payloads: u64,
 }
 
-fn distinct_uris(basis: Basis<'_>) -> u64 {
-    let mut n_shared = 0;
-    let hash = |row| {
-        let uri = basis.catalog.target_uri(row);
-        Some(ContentId::new(xxhash_rust::xxh3::xxh3_128(uri)))
-    };
-    let n_alone = for_each_group(basis.catalog.len(), Alone::Counted, hash, |_, _| {
-        n_shared += 1;
-    });
-    n_alone + n_shared
+impl Default for OfRows {
+    fn default() -> Self {
+        Self {
+            by_role: [0; 6],
+            by_sameness: [0; 4],
+            by_conflict: [0; Conflict::ALL.len()],
+            empty_payloads: 0,
+        }
+    }
+}
+
+impl OfRows {
+    /// The rows from `start` on, whose places these are.
+    fn of(basis: Basis<'_>, start: usize, places: &[Place]) -> Self {
+        let mut counts = Self::default();
+        for (index, place) in (start..).zip(places) {
+            counts.count(basis, RowId::from_index(index), place);
+        }
+        counts
+    }
+
+    fn count(&mut self, basis: Basis<'_>, row: RowId, place: &Place) {
+        self.by_role[place.role() as usize] += 1;
+        if let Some(keeper) = place.keeper().filter(|keeper| *keeper != row) {
+            self.by_sameness[basis.sameness(row, keeper) as usize] += 1;
+        }
+        for conflict in place.conflicts().iter() {
+            self.by_conflict[conflict as usize] += 1;
+        }
+        let is_revisit = || basis.catalog.row(row).record_type == RecordType::Revisit;
+        let is_empty = is_nothing(&basis.ends.facts(row)) && !is_revisit();
+        self.empty_payloads += u64::from(is_empty);
+    }
+
+    fn add(mut self, other: Self) -> Self {
+        let add = |own: &mut [u64], others: &[u64]| {
+            for (own, other) in own.iter_mut().zip(others) {
+                *own += other;
+            }
+        };
+        add(&mut self.by_role, &other.by_role);
+        add(&mut self.by_sameness, &other.by_sameness);
+        add(&mut self.by_conflict, &other.by_conflict);
+        self.empty_payloads += other.empty_payloads;
+        self
+    }
 }

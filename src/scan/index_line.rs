@@ -44,12 +44,17 @@ pub(super) fn is_date(text: &[u8]) -> bool {
 
 /// Whether `text` is a number that fits 64 bits.
 pub(super) fn number(text: &[u8]) -> Option<u64> {
-    let is_digits = text.iter().all(u8::is_ascii_digit);
-    str::from_utf8(text)
-        .ok()?
-        .parse()
-        .ok()
-        .filter(|_| is_digits)
+    let of_digit = |digit: &u8| u64::from(digit - b'0');
+    match text {
+        [] => None,
+        _ if !text.iter().all(u8::is_ascii_digit) => None,
+        // No number of so many digits exceeds 64 bits.
+        _ if text.len() < 20 => {
+            let add = |number, digit| number * 10 + of_digit(digit);
+            Some(text.iter().fold(0, add))
+        }
+        _ => str::from_utf8(text).ok()?.parse().ok(),
+    }
 }
 
 impl Statement<'_> {
@@ -238,12 +243,13 @@ fn hex_byte(digits: &[u8]) -> Option<u8> {
 /// The method in `…?__wb_method=post&…`; `body` gets the rest of the query, which has the request body in it.
 fn method_in_urlkey<'a>(urlkey: &'a [u8], body: &mut Vec<u8>) -> &'a [u8] {
     const NAME: &[u8] = b"__wb_method=";
-    if memchr::memmem::find(urlkey, NAME).is_none() {
+    let query = memchr::memchr(b'?', urlkey).map_or(&[][..], |mark| &urlkey[mark + 1..]);
+    let is_hidden = |parameter: &[u8]| parameter.starts_with(NAME);
+    if !query.split(|byte| *byte == b'&').any(is_hidden) {
         return b"";
     }
     let mut method: &[u8] = b"";
-    let query = urlkey.splitn(2, |byte| *byte == b'?').nth(1);
-    for parameter in query.unwrap_or(b"").split(|byte| *byte == b'&') {
+    for parameter in query.split(|byte| *byte == b'&') {
         if let Some(value) = parameter.strip_prefix(NAME) {
             method = value;
             continue;

@@ -3,6 +3,7 @@
 
 use hashbrown::hash_map::Entry;
 use hashbrown::{HashMap, HashSet};
+use rayon::prelude::*;
 
 use super::Facts;
 use crate::capture::{Completeness, DigestStatus, RecordType};
@@ -34,7 +35,15 @@ enum Trust {
 impl Payloads {
     pub(super) fn of(catalog: &Catalog) -> Self {
         let mut payloads = Self::default();
-        for id in catalog.ids() {
+        let noteworthy = RowFlags::DECLARED_DIFFERS
+            .with(RowFlags::EMPTY, true)
+            .with(RowFlags::DECODES_TO_NOTHING, true)
+            .with(RowFlags::DECODED, true);
+        let rows = (0..catalog.len()).into_par_iter().map(RowId::from_index);
+        let noted: Vec<RowId> = rows
+            .filter(|id| catalog.row(*id).flags.has_any(noteworthy))
+            .collect();
+        for id in noted {
             let row = catalog.row(id);
             let differs = row.flags.contains(RowFlags::DECLARED_DIFFERS);
             if differs && names_a_payload(&row) {
@@ -60,6 +69,11 @@ impl Payloads {
             None => 0,
         };
         [payload, if declared == payload { 0 } else { declared }]
+    }
+
+    /// Whether it is known of any payload what it decodes to.
+    pub(super) fn has_decoded(&self) -> bool {
+        !self.decoded.is_empty()
     }
 
     /// Notes what the payload of a row is, and what it decodes to (0 for unknown).

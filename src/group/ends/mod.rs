@@ -4,6 +4,7 @@
 //! chain of a hundred thousand redirects costs no more than as many rows that have nothing to do with each other.
 //! Must never make keys, or see the text of a URL: `catalog` answers what is asked of it.
 
+mod bits;
 mod chains;
 mod facts;
 mod forest;
@@ -11,9 +12,11 @@ mod nearest;
 mod redirects;
 mod revisits;
 mod subset;
+mod wanted;
 
 use super::fate::{Conflict, Conflicts, End, Evidence, Thresholds};
 use crate::catalog::{Catalog, Row, RowFlags, RowId, Rows};
+use bits::Bits;
 use chains::{Chains, Parts};
 use facts::Payloads;
 use revisits::Revisits;
@@ -65,6 +68,8 @@ pub struct Figures {
 #[derive(Debug)]
 pub struct Ends {
     rows: Rows,
+    /// Rows whose own payload is all there is to know, a bit each: nearly all.
+    ordinary: Bits,
     payloads: Payloads,
     revisits: Revisits,
     chains: Chains,
@@ -83,13 +88,18 @@ impl Ends {
             revisits: &revisits,
         });
         let figures = Figures::of(&revisits, &chains);
-        Self {
+        let mut ends = Self {
             rows: catalog.shared_rows(),
+            ordinary: Bits::default(),
             payloads,
             revisits,
             chains,
             figures,
-        }
+        };
+        ends.ordinary = Bits::of(catalog.len(), |row| {
+            ends.facts(row) == Facts::ordinary(&ends.fixed(row))
+        });
+        ends
     }
 
     /// The next hop of a capture that is followed; `None` at an end or where it is not followed. Hops never come round.
@@ -127,6 +137,9 @@ impl Ends {
     /// The row's facts after its own revisit reference is resolved (redirects are not followed).
     #[must_use]
     pub fn facts(&self, row: RowId) -> Facts {
+        if self.ordinary.has(row) {
+            return Facts::ordinary(&self.fixed(row));
+        }
         let content = self.content(row);
         let facts = self.payloads.facts(content, &self.fixed(content));
         let is_head = self.fixed(row).flags.contains(RowFlags::HEAD);
@@ -141,6 +154,11 @@ impl Ends {
     #[must_use]
     pub fn body_hash(&self, catalog: &Catalog, row: RowId) -> u128 {
         catalog.body_hash(self.content(row))
+    }
+
+    /// Whether it is known of any payload what it decodes to.
+    pub(super) fn has_decoded(&self) -> bool {
+        self.payloads.has_decoded()
     }
 
     /// The rows that lead elsewhere, or would.
@@ -189,6 +207,20 @@ impl Ends {
     #[must_use]
     pub fn figures(&self) -> &Figures {
         &self.figures
+    }
+}
+
+impl Facts {
+    /// Those of a row with a usable payload that is all there is to know of it.
+    fn ordinary(row: &Row) -> Self {
+        Self {
+            status: row.status,
+            payload: row.payload,
+            decoded: 0,
+            is_empty: false,
+            decodes_to_nothing: false,
+            is_usable: true,
+        }
     }
 }
 

@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 
 use hashbrown::HashSet;
-use rayon::slice::ParallelSliceMut;
+use rayon::prelude::*;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::nearest::{Place, Places};
 use super::revisits::{bits, has_own_head};
+use super::wanted::Wanted;
 use super::{Conflict, Conflicts, Evidence, Thresholds};
 use crate::capture::RecordType;
 use crate::catalog::{Catalog, Row, RowFlags, RowId, Target};
@@ -51,19 +52,22 @@ impl<'a> Redirects<'a> {
     pub(super) fn new(
         catalog: &'a Catalog,
         thresholds: &Thresholds,
-        leads_on: impl Fn(RowId) -> bool,
+        leads_on: impl Fn(RowId) -> bool + Sync,
     ) -> Self {
         let sources = Source::all(catalog);
-        let targets: HashSet<u128> = sources.iter().map(|source| source.target).collect();
-        let places = catalog
-            .ids()
-            .filter(|row| is_target(&catalog.row(*row)))
-            .filter(|row| targets.contains(&bits(catalog.row(*row).key)))
-            .map(|row| Place {
-                key: bits(catalog.row(row).key),
-                date: catalog.row(row).date,
-                leads_on: leads_on(row),
-                row,
+        let targets: Wanted = sources.iter().map(|source| source.target).collect();
+        let places = (0..catalog.len())
+            .into_par_iter()
+            .map(RowId::from_index)
+            .filter_map(|row| {
+                let fixed = catalog.row(row);
+                let key = bits(fixed.key);
+                (targets.has(key) && is_target(&fixed)).then(|| Place {
+                    key,
+                    date: fixed.date,
+                    leads_on: leads_on(row),
+                    row,
+                })
             })
             .collect();
         Self {
@@ -133,8 +137,8 @@ struct Source {
 impl Source {
     /// All of them by target, then key; of one target and key, the row that is first by ties.
     fn all(catalog: &Catalog) -> Vec<Self> {
-        let mut sources: Vec<Self> = catalog
-            .ids()
+        let rows = (0..catalog.len()).into_par_iter().map(RowId::from_index);
+        let mut sources: Vec<Self> = rows
             .filter(|row| is_redirect(&catalog.row(*row)))
             .filter_map(|row| match catalog.target(row) {
                 Target::Key(target) => Some(Self {

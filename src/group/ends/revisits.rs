@@ -6,6 +6,7 @@
 //! of a revisit leads straight to the original of both, unless that one has a Location or a scope of its own.
 
 use hashbrown::HashSet;
+use rayon::prelude::*;
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::facts::{Payloads, own_digest};
@@ -13,6 +14,7 @@ use super::forest::Forest;
 use super::nearest::{Place, Places};
 use super::redirects::is_redirect;
 use super::subset::Subset;
+use super::wanted::Wanted;
 use crate::capture::{Completeness, RecordType, Timestamp};
 use crate::catalog::{Catalog, Reference, Row, RowFlags, RowId};
 use crate::key::ComparisonKey;
@@ -213,7 +215,7 @@ impl<'a> Originals<'a> {
 
     /// Captures with a digest that an unresolved revisit has, under the digest with its URI, and alone.
     fn by_digest(&self, revisits: &[RowId], named: &[Option<RowId>]) -> Places {
-        let wanted: HashSet<u128> = revisits
+        let wanted: Wanted = revisits
             .iter()
             .zip(named)
             .filter(|(_, original)| original.is_none())
@@ -222,34 +224,39 @@ impl<'a> Originals<'a> {
         if wanted.is_empty() {
             return Places::default();
         }
-        let mut places = Vec::new();
-        for row in self.catalog.ids() {
-            let fixed = self.catalog.row(row);
-            let is_none = fixed.record_type == RecordType::Revisit
-                || fixed.flags.contains(RowFlags::EMPTY)
-                || fixed.flags.contains(RowFlags::HEAD);
-            if is_none {
-                continue;
-            }
-            for digest in self.payloads.digests(self.catalog, row) {
-                if !wanted.contains(&digest) {
-                    continue;
-                }
-                let alone = scoped(digest, &fixed);
-                let with_uri = joined(alone, bits(self.catalog.url_key(row)));
-                let keys = [
-                    Some(with_uri),
-                    (fixed.completeness == Completeness::Complete).then_some(alone),
-                ];
-                places.extend(keys.into_iter().flatten().map(|key| Place {
-                    key,
-                    date: fixed.date,
-                    leads_on: false,
-                    row,
-                }));
-            }
-        }
+        let places = (0..self.catalog.len())
+            .into_par_iter()
+            .map(RowId::from_index)
+            .flat_map_iter(|row| self.shelved(row, &wanted))
+            .collect();
         Places::new(self.catalog, places)
+    }
+
+    /// Where `row` stands if it has one of the wanted digests.
+    fn shelved(&self, row: RowId, wanted: &Wanted) -> impl Iterator<Item = Place> {
+        let fixed = self.catalog.row(row);
+        let is_none = fixed.record_type == RecordType::Revisit
+            || fixed.flags.contains(RowFlags::EMPTY)
+            || fixed.flags.contains(RowFlags::HEAD);
+        let digests = match is_none {
+            true => [0; 2],
+            false => self.payloads.digests(self.catalog, row),
+        };
+        let digests = digests.map(|digest| Some(digest).filter(|digest| wanted.has(*digest)));
+        digests.into_iter().flatten().flat_map(move |digest| {
+            let alone = scoped(digest, &fixed);
+            let with_uri = joined(alone, bits(self.catalog.url_key(row)));
+            let keys = [
+                Some(with_uri),
+                (fixed.completeness == Completeness::Complete).then_some(alone),
+            ];
+            keys.into_iter().flatten().map(move |key| Place {
+                key,
+                date: fixed.date,
+                leads_on: false,
+                row,
+            })
+        })
     }
 
     /// By digest and URI; else by digest alone.

@@ -1,5 +1,6 @@
 //! A set of rows that numbers its members: dense arrays for the few rows that point elsewhere.
 
+use super::bits::Bits;
 use crate::catalog::RowId;
 
 const BITS: usize = u64::BITS as usize;
@@ -7,7 +8,7 @@ const BITS: usize = u64::BITS as usize;
 /// Some rows of a catalog, in order; the n-th of them has index n.
 #[derive(Debug, Default)]
 pub(in crate::group) struct Subset {
-    words: Vec<u64>,
+    bits: Bits,
     /// Members before each word.
     before: Vec<u32>,
     members: Vec<RowId>,
@@ -15,22 +16,26 @@ pub(in crate::group) struct Subset {
 
 impl Subset {
     /// The rows of a catalog of `len` rows that `is_member` admits.
-    pub(in crate::group) fn of(len: usize, is_member: impl Fn(RowId) -> bool) -> Self {
+    pub(in crate::group) fn of(len: usize, is_member: impl Fn(RowId) -> bool + Sync) -> Self {
+        let bits = Bits::of(len, is_member);
         let mut subset = Self::default();
-        for start in (0..len).step_by(BITS) {
-            subset
-                .before
-                .push(RowId::from_index(subset.members.len()).0);
-            let mut word = 0;
-            for row in (start..len.min(start + BITS)).map(RowId::from_index) {
-                if is_member(row) {
-                    word |= 1 << (row.index() % BITS);
-                    subset.members.push(row);
-                }
+        for (nth, word) in bits.words().iter().enumerate() {
+            let n_before = RowId::from_index(subset.members.len()).0;
+            subset.before.push(n_before);
+            let mut left = *word;
+            while left != 0 {
+                let bit = left.trailing_zeros() as usize;
+                subset.members.push(RowId::from_index(nth * BITS + bit));
+                left &= left - 1;
             }
-            subset.words.push(word);
         }
+        subset.bits = bits;
         subset
+    }
+
+    /// Whether a row is a member.
+    pub(in crate::group) fn has(&self, row: RowId) -> bool {
+        self.bits.has(row)
     }
 
     /// The members, by their index.
@@ -41,7 +46,7 @@ impl Subset {
     /// The index of `row` among the members.
     pub(in crate::group) fn index(&self, row: RowId) -> Option<usize> {
         let (word, bit) = (row.index() / BITS, row.index() % BITS);
-        let bits = self.words[word];
+        let bits = self.bits.words()[word];
         (bits >> bit & 1 == 1).then(|| {
             let below = bits & ((1 << bit) - 1);
             self.before[word] as usize + below.count_ones() as usize
