@@ -39,7 +39,9 @@ pub fn resolve(catalog: &mut Catalog, starts: &RecordStarts) -> IndexOutcome {
         return outcome;
     }
     let removed = Resolver::new(catalog, starts, &lines).resolve(&lines, &mut outcome);
-    catalog.retain(|row| !removed.contains(&row));
+    if !removed.is_empty() {
+        catalog.retain(|row| !removed.contains(&row));
+    }
     outcome
 }
 
@@ -86,6 +88,13 @@ impl<'a> Resolver<'a> {
             by_id: HashMap::new(),
             by_place: HashMap::new(),
         };
+        let is_all_lines = || {
+            let mut rows = catalog.rows();
+            rows.all(|row| row.flags.contains(RowFlags::INDEX_LINE))
+        };
+        if starts.is_empty() && is_all_lines() {
+            return this;
+        }
         let mut ids = HashSet::new();
         for line in lines {
             let id = this.stated_id(*line);
@@ -175,7 +184,8 @@ impl<'a> Resolver<'a> {
 
     fn identity(&self, line: RowId, seen: &mut HashSet<u128>) -> Identity {
         let fixed = self.catalog.row(line);
-        if let Some(record) = self.by_id.get(&self.stated_id(line))
+        if !self.by_id.is_empty()
+            && let Some(record) = self.by_id.get(&self.stated_id(line))
             && self.may_be(line, *record)
         {
             return Identity::Record(*record);

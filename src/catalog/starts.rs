@@ -66,6 +66,11 @@ impl RecordStarts {
         Ok(Self { files })
     }
 
+    /// Whether no record starts anywhere.
+    pub(super) fn is_empty(&self) -> bool {
+        self.files.is_empty()
+    }
+
     /// Inputs in which a record starts.
     pub(super) fn files(&self) -> impl Iterator<Item = FileId> + '_ {
         self.files.keys().copied()

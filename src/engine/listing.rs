@@ -1,7 +1,6 @@
 //! From fates to report rows: brings text, keys and pointers of each listed capture together.
 
-use rayon::prelude::*;
-
+use super::in_order::in_order;
 use crate::Result;
 use crate::capture::{Capture, Payload};
 use crate::catalog::{Catalog, RowId};
@@ -10,10 +9,8 @@ use crate::key::Keyer;
 use crate::policy::Policy;
 use crate::report::{Lines, Link, Place, Report, Row};
 
-/// Rows whose lines one thread makes before they are written.
+/// Rows whose lines one thread makes before they are written; meanwhile others make the next.
 const BLOCK_ROWS: usize = 1024;
-/// Blocks that are made before any of them is written: bounds the lines held in memory.
-const BLOCKS_AT_ONCE: usize = 16;
 
 /// What rows are made of.
 #[derive(Clone, Copy, Debug)]
@@ -37,28 +34,22 @@ pub(super) fn write(
     report: &mut Report,
 ) -> Result<()> {
     let mut rows = sources.groups.listing(listing);
-    loop {
-        let blocks: Vec<RowId> = rows.by_ref().take(BLOCK_ROWS * BLOCKS_AT_ONCE).collect();
-        if blocks.is_empty() {
-            return Ok(());
-        }
-        let made: Vec<Vec<u8>> = blocks
-            .par_chunks(BLOCK_ROWS)
-            .map(|block| lines_of(sources, block, lines.clone()))
-            .collect();
-        for (block, made) in blocks.chunks(BLOCK_ROWS).zip(&made) {
-            report.put_lines(made, block.len() as u64)?;
-        }
-    }
-}
-
-fn lines_of(sources: Sources<'_>, rows: &[RowId], mut lines: Lines) -> Vec<u8> {
-    let mut out = Vec::with_capacity(rows.len() * 512);
-    let mut keyer = Keyer::new(sources.policy);
-    for &row in rows {
-        sources.push_row(row, &mut keyer, &mut lines, &mut out);
-    }
-    out
+    let blocks = std::iter::from_fn(|| {
+        let block: Vec<RowId> = rows.by_ref().take(BLOCK_ROWS).collect();
+        (!block.is_empty()).then_some(block)
+    });
+    in_order(
+        blocks,
+        || (Keyer::new(sources.policy), lines.clone()),
+        |(keyer, lines), block, outlet| {
+            let mut out = Vec::with_capacity(block.len() * 512);
+            for row in &block {
+                sources.push_row(*row, keyer, lines, &mut out);
+            }
+            outlet.put((out, block.len() as u64));
+        },
+        |(lines, n_rows)| report.put_lines(&lines, n_rows),
+    )
 }
 
 impl Sources<'_> {

@@ -61,7 +61,10 @@ impl<'a> Line<'a> {
 impl Cells for Line<'_> {
     fn text(&mut self, text: &[u8]) {
         self.separate();
-        if memchr::memchr2(b',', b'"', text).is_some() {
+        if is_plain(text) {
+            self.guard(text);
+            self.out.extend_from_slice(text);
+        } else if memchr::memchr2(b',', b'"', text).is_some() {
             self.quoted(text);
         } else {
             self.guard(text);
@@ -91,6 +94,15 @@ impl Cells for Line<'_> {
             self.out.extend_from_slice(name.as_bytes());
         }
     }
+}
+
+/// Whether a text may stand as it is: printable ASCII without comma and quote. Looks at every byte, many at a time, which costs
+/// less than to stop at the first.
+fn is_plain(text: &[u8]) -> bool {
+    let is_odd = |byte: &u8| !matches!(byte, b' '..=b'~') | matches!(byte, b',' | b'"');
+    !text
+        .iter()
+        .fold(false, |is_any, byte| is_any | is_odd(byte))
 }
 
 #[cfg(test)]

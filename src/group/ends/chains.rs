@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use rayon::prelude::*;
+
 use super::forest::Forest;
 use super::redirects::{FirstHop, Redirects, is_redirect, kind};
 use super::revisits::Revisits;
@@ -59,7 +61,7 @@ impl Chains {
         });
         let mut firsts: Vec<FirstHop> = rows
             .members()
-            .iter()
+            .par_iter()
             .map(|row| {
                 if is_redirect(&catalog.row(*row)) {
                     redirects.first_hop(*row)
