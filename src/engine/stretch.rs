@@ -22,7 +22,10 @@ use super::parts::{Mapped, PREFIX, Source};
 use super::read::Worker;
 use super::readers::{Lines, bytes_of};
 use crate::scan::warc::{self, DigestMode};
-use crate::source::{self, Compression, Content, Depth, Next, Piece, Walk};
+use crate::source::{self, Compression, Content, Depth, Next, Pages, Piece, Walk};
+
+/// Stored bytes of a member: nearly all have fewer.
+const MEMBER: u64 = 1 << 16;
 
 /// Where a file can be read on from.
 #[derive(Debug)]
@@ -155,6 +158,8 @@ impl Worker<'_> {
             DigestMode::Declared => Depth::Heads(PREFIX),
             DigestMode::Verify | DigestMode::Content => Depth::Whole,
         };
+        let mut pages = Pages::new(&mapped.map, walk.position()..limit);
+        pages.reach(walk.position() + 1);
         let mut n_tried = 0;
         let end = self.decoder.members(&mapped.map, walk, depth, |piece| {
             if let Piece::First { bytes, offset } = piece {
@@ -175,6 +180,7 @@ impl Worker<'_> {
                 }
                 _ => 0,
             };
+            pages.reach(position + MEMBER);
             if position >= limit && reader.is_between() || setting.is_over(collector) {
                 Next::Stop
             } else {
@@ -204,7 +210,9 @@ impl Worker<'_> {
         let options = setting.warc_options();
         let mut reader = warc::Reader::over_map(collector.file(), &mapped.map, options);
         reader.stop_at(limit);
+        let mut pages = Pages::new(&mapped.map, walk.position()..limit);
         source::plain_from(&mapped.map, walk.position(), |piece| {
+            pages.reach(end_of(piece));
             reader.push(piece, &mut |event| collector.take(&event));
             if reader.stopped_at().is_some() || setting.is_over(collector) {
                 Next::Stop
@@ -237,7 +245,9 @@ impl Worker<'_> {
         let all = &mapped.map;
         let (start, end) = (walk.position(), behind_line(all, limit));
         let read = usize::try_from(end).map_or(&all[..], |end| &all[..end]);
+        let mut pages = Pages::new(all, start..end);
         source::plain_from(read, start, |piece| {
+            pages.reach(end_of(piece));
             lines.push(piece, &mut |event| collector.take(&event));
             if setting.is_over(collector) {
                 Next::Stop
@@ -255,6 +265,14 @@ impl Worker<'_> {
             lines: Some(lines),
         };
         (border, n_lines)
+    }
+}
+
+/// Where a piece of a plain file ends.
+fn end_of(piece: Piece<'_>) -> u64 {
+    match piece {
+        Piece::Bytes { bytes, offset } => offset + bytes.len() as u64,
+        _ => 0,
     }
 }
 

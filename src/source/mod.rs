@@ -20,7 +20,7 @@ use std::ops::{ControlFlow, Range};
 use members::Members;
 
 pub use input::{Input, Stream};
-pub use map::Map;
+pub use map::{Map, Pages};
 pub use members::Walk;
 pub use skim::Depth;
 pub use sniff::{Compression, Content, Format, SNIFFED, sniff};
