@@ -32,8 +32,14 @@ impl Codec for Inflater {
         self.inflate_whole(stored)
     }
 
-    fn head(&mut self, stored: &[u8], n_bytes: usize) -> bool {
-        header_len(stored).is_some_and(|start| self.inflate_head(&stored[start..], n_bytes))
+    fn head(&mut self, stored: &[u8], n_stored: usize, room: usize) -> bool {
+        self.reset_head();
+        self.longer_head(stored, n_stored, room)
+    }
+
+    fn longer_head(&mut self, stored: &[u8], n_stored: usize, room: usize) -> bool {
+        let stored = &stored[..stored.len().min(n_stored)];
+        header_len(stored).is_some_and(|start| self.inflate_head(&stored[start..], room))
     }
 
     fn given(&self, n: usize) -> &[u8] {

@@ -55,14 +55,24 @@ impl Inflater {
         &self.out[..n]
     }
 
-    /// Inflates the first bytes of what follows a member's header; whether there are so many.
-    pub(super) fn inflate_head(&mut self, deflated: &[u8], n_bytes: usize) -> bool {
+    /// Starts a member of which only the first bytes are wanted.
+    pub(super) fn reset_head(&mut self) {
         self.heads.reset(false);
-        let room = &mut self.out[..n_bytes];
-        let outcome = self.heads.decompress(deflated, room, FlushDecompress::None);
+        self.filled = 0;
+    }
+
+    /// Inflates what was not yet taken of `deflated`, which follows a member's header, until the buffer holds `room` bytes;
+    /// whether it is sound, and goes on.
+    ///
+    /// Where the input ends first, the inflater runs at full speed; near the end of its room it looks at every byte twice.
+    pub(super) fn inflate_head(&mut self, deflated: &[u8], room: usize) -> bool {
+        let taken = usize::try_from(self.heads.total_in()).unwrap_or(usize::MAX);
+        let left = deflated.get(taken..).unwrap_or_default();
+        let room = &mut self.out[self.filled..room];
+        let outcome = self.heads.decompress(left, room, FlushDecompress::None);
         self.filled =
             usize::try_from(self.heads.total_out()).expect("no more than the room that was given");
-        outcome.is_ok() && self.filled == n_bytes
+        matches!(outcome, Ok(Status::Ok | Status::BufError)) && self.filled > 0
     }
 
     /// Starts a member, to be inflated step by step.

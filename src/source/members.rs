@@ -28,6 +28,10 @@ const IN_VAIN: u64 = 64 << 20;
 /// Output bytes that a member must give before it is believed in the midst of damage.
 pub(super) const PROBED: usize = 256;
 
+/// Stored bytes that are decoded first of a member that is looked at only, and decoded ones that are enough: most heads of
+/// records are in them.
+pub(super) const FIRST: (usize, usize) = (640, 4 << 10);
+
 /// What decodes one member at a time, into a buffer of its own.
 pub(super) trait Codec {
     /// How a member starts.
@@ -48,9 +52,12 @@ pub(super) trait Codec {
     /// bytes.
     fn whole(&mut self, stored: &[u8]) -> Option<(usize, &[u8])>;
 
-    /// Decodes the first bytes of the member at the start of `stored`, without checking what follows: whether so many
-    /// are there.
-    fn head(&mut self, stored: &[u8], n_bytes: usize) -> bool;
+    /// Decodes the first bytes of the member at the start of `stored`, without checking what follows: so many of the
+    /// stored ones, or less if that fills `room` bytes. Whether the member is sound so far, and goes on.
+    fn head(&mut self, stored: &[u8], n_stored: usize, room: usize) -> bool;
+
+    /// Decodes on, up to so many stored or decoded bytes in all.
+    fn longer_head(&mut self, stored: &[u8], n_stored: usize, room: usize) -> bool;
 
     /// The first `n` bytes that `whole` gave last.
     fn given(&self, n: usize) -> &[u8];
@@ -365,12 +372,11 @@ pub(super) fn find<C: Codec>(
 
 /// Whether `stored` starts with a member whose content starts with `prefix`.
 pub(super) fn starts_with<C: Codec>(codec: &mut C, stored: &[u8], prefix: &[u8]) -> bool {
-    let stored = &stored[..stored.len().min(PROBE)];
     if !C::is_plausible(stored) {
         return false;
     }
-    codec.begin();
-    codec.step(stored, PROBED);
+    let (n_stored, room) = FIRST;
+    codec.head(stored, n_stored, room);
     let is_so = codec.filled().starts_with(prefix);
     codec.clear();
     is_so

@@ -17,7 +17,7 @@
 //! Two numbers that agree by chance do so once in 2^32; but who writes a member that holds another, and a length to fit,
 //! can make the inner one be taken for the next. What was passed over is in no checksum.
 
-use super::members::{Codec, Members, starts_with, tail};
+use super::members::{Codec, FIRST, Members, starts_with, tail};
 use super::{Halt, Input, Next, Piece, hand};
 
 /// How deep a reader looks into members.
@@ -32,8 +32,8 @@ pub enum Depth {
 /// A member of so few bytes is decoded whole: that takes no longer than a part of it.
 const SMALL: u32 = 4 << 10;
 
-/// Decoded bytes that are tried: most heads fit the first number, nearly all the second.
-const TRIALS: [usize; 2] = [2 << 10, 16 << 10];
+/// Stored bytes that are tried, and decoded ones that are enough: most heads fit the first numbers, nearly all the second.
+const TRIALS: [(usize, usize); 2] = [FIRST, (8 << 10, 32 << 10)];
 
 /// Bytes of the smallest member.
 const MEMBER_MIN: usize = 18;
@@ -55,7 +55,7 @@ pub(super) struct Ahead {
 enum State {
     /// All of it: stored and decoded bytes.
     Whole(usize, usize),
-    /// As many bytes as the first trial wants.
+    /// As many bytes as the first trial gives.
     Head,
 }
 
@@ -80,8 +80,8 @@ impl<I: Input, C: Codec, S: FnMut(Piece<'_>) -> Next> Members<'_, I, C, S> {
             self.end_member(offset + taken as u64)?;
             return Ok(true);
         }
-        for n_bytes in TRIALS {
-            if n_bytes > TRIALS[0] && !self.codec.head(stored, n_bytes) {
+        for (nth, (n_stored, room)) in TRIALS.into_iter().enumerate() {
+            if nth > 0 && !self.codec.longer_head(stored, n_stored, room) {
                 break;
             }
             let bytes = self.codec.filled();
@@ -143,7 +143,7 @@ impl Ahead {
         let state = if is_small {
             let (taken, bytes) = codec.whole(&stored[..end])?;
             State::Whole(taken, bytes.len())
-        } else if codec.head(stored, TRIALS[0]) {
+        } else if codec.head(stored, FIRST.0, FIRST.1) {
             State::Head
         } else {
             return None;

@@ -135,7 +135,12 @@ impl Codec for Frames {
         None
     }
 
-    fn head(&mut self, _stored: &[u8], _n_bytes: usize) -> bool {
+    fn head(&mut self, _stored: &[u8], _n_stored: usize, _room: usize) -> bool {
+        self.clear();
+        false
+    }
+
+    fn longer_head(&mut self, _stored: &[u8], _n_stored: usize, _room: usize) -> bool {
         false
     }
 
