@@ -22,8 +22,10 @@ const WINDOW_LOG_MAX: u32 = 23;
 /// Decodes the content codings of one body after the other.
 #[derive(Default)]
 pub(super) struct Coding {
+    /// Those of this body, in the order in which they are undone.
     stages: Vec<Stage>,
-    n_stages: usize,
+    /// Those of earlier bodies: a decoder costs more to make than most bodies cost to decode.
+    idle: Vec<Stage>,
     taken: u64,
     given: u64,
     has_failed: bool,
@@ -47,7 +49,7 @@ impl Coding {
             .split(|byte| *byte == b',')
             .map(without_parameters)
             .filter(|coding| !is_identity(coding));
-        self.n_stages = 0;
+        self.idle.append(&mut self.stages);
         (self.taken, self.given, self.has_failed) = (0, 0, false);
         let mut kinds = [Kind::Gzip; CODINGS_MAX];
         let mut n = 0;
@@ -59,18 +61,30 @@ impl Coding {
             n += 1;
         }
         // The coding named last was applied last, and is undone first.
-        kinds[..n].reverse();
-        for (index, kind) in kinds[..n].iter().enumerate() {
-            match self.stages.get_mut(index) {
-                Some(stage) => stage.begin(*kind),
-                None => self.stages.push(Stage::new(*kind)),
-            }
+        for kind in kinds[..n].iter().rev() {
+            let stage = self.stage(*kind);
+            self.stages.push(stage);
         }
-        self.n_stages = n;
         if n == 0 {
             Start::Identity
         } else {
             Start::Encoded
+        }
+    }
+
+    /// A decoder that stands at the start of a body.
+    fn stage(&mut self, kind: Kind) -> Stage {
+        let index = self
+            .idle
+            .iter()
+            .position(|stage| stage.state.kind() == kind);
+        match index {
+            None => Stage::new(kind),
+            Some(index) => {
+                let mut stage = self.idle.swap_remove(index);
+                stage.begin();
+                stage
+            }
         }
     }
 
@@ -87,13 +101,13 @@ impl Coding {
             sink(bytes);
             *given <= limit
         };
-        self.has_failed = !run(&mut self.stages[..self.n_stages], bytes, &mut count);
+        self.has_failed = !run(&mut self.stages, bytes, &mut count);
     }
 
     /// Whether the body could be decoded, if it ends here. A body of no bytes can.
     pub(super) fn is_decoded(&self) -> bool {
-        let stages = &self.stages[..self.n_stages];
-        self.taken == 0 || !self.has_failed && stages.iter().all(|stage| stage.is_ended)
+        let is_ended = || self.stages.iter().all(|stage| stage.is_ended);
+        self.taken == 0 || !self.has_failed && is_ended()
     }
 }
 
@@ -179,23 +193,20 @@ impl Stage {
         }
     }
 
-    fn begin(&mut self, kind: Kind) {
+    fn begin(&mut self) {
         self.is_ended = false;
-        match (&mut self.state, kind) {
-            (State::Gzip(decompress), Kind::Gzip) => decompress.reset(true),
-            (State::Zstd(decoder), Kind::Zstd) => {
+        match &mut self.state {
+            State::Gzip(decompress) => decompress.reset(true),
+            State::Deflate {
+                first, is_known, ..
+            } => (*first, *is_known) = (None, false),
+            State::Zstd(decoder) => {
                 let is_ready = decoder
                     .as_mut()
                     .is_some_and(|decoder| decoder.reinit().is_ok());
                 *decoder = decoder.take().filter(|_| is_ready);
             }
-            (
-                State::Deflate {
-                    first, is_known, ..
-                },
-                Kind::Deflate,
-            ) => (*first, *is_known) = (None, false),
-            (state, kind) => *state = State::new(kind),
+            brotli @ State::Brotli(_) => *brotli = State::new(Kind::Brotli),
         }
     }
 
@@ -307,6 +318,15 @@ impl State {
                 let window = DParameter::WindowLogMax(WINDOW_LOG_MAX);
                 decoder.set_parameter(window).ok().map(|()| decoder)
             })),
+        }
+    }
+
+    fn kind(&self) -> Kind {
+        match self {
+            Self::Gzip(_) => Kind::Gzip,
+            Self::Deflate { .. } => Kind::Deflate,
+            Self::Brotli(_) => Kind::Brotli,
+            Self::Zstd(_) => Kind::Zstd,
         }
     }
 
