@@ -12,6 +12,9 @@ const REPEATED: usize = 1 << 16;
 /// Fields of the longest table.
 const FIELDS_MAX: usize = 20;
 
+/// Every name of a table is shorter.
+const NAME_MAX: usize = 32;
+
 /// Which fields to keep, and how a head starts.
 pub(super) struct Table {
     /// Lower-case names; a field's index in it is its handle.
@@ -69,6 +72,8 @@ enum Line {
 /// A head.
 pub(super) struct Fields {
     table: &'static Table,
+    /// The fields whose names have so many bytes, a bit each.
+    of_length: [u32; NAME_MAX],
     /// First line and values, one after the other.
     text: Vec<u8>,
     first: Span,
@@ -102,8 +107,13 @@ impl Fields {
     /// An empty head.
     pub(super) fn new(table: &'static Table) -> Self {
         assert!(table.names.len() <= FIELDS_MAX, "the longest table fits");
+        let mut of_length = [0; NAME_MAX];
+        for (field, name) in table.names.iter().enumerate() {
+            of_length[name.len()] |= 1 << field;
+        }
         Self {
             table,
+            of_length,
             text: Vec::new(),
             first: Span::default(),
             values: [None; FIELDS_MAX],
@@ -320,11 +330,16 @@ impl Fields {
     fn field_named(&self, name: &[u8]) -> Option<usize> {
         let name = name.trim_ascii();
         let last = name.last()? | 0x20;
-        self.table.names.iter().position(|known| {
-            known.len() == name.len()
-                && known.last() == Some(&last)
-                && name.eq_ignore_ascii_case(known)
-        })
+        let mut candidates = *self.of_length.get(name.len())?;
+        while candidates != 0 {
+            let field = candidates.trailing_zeros() as usize;
+            let known = self.table.names[field];
+            if known.last() == Some(&last) && name.eq_ignore_ascii_case(known) {
+                return Some(field);
+            }
+            candidates &= candidates - 1;
+        }
+        None
     }
 
     fn take_field(&mut self, line: &[u8]) {
