@@ -78,6 +78,12 @@ impl Mark {
 }
 
 impl Batch {
+    /// Bytes of its rows and texts.
+    #[must_use]
+    pub fn n_bytes(&self) -> u64 {
+        self.rows.len() as u64 * PACKED_BYTES as u64 + self.spool.len()
+    }
+
     /// The rows that [`Catalog::save`] saved, whose texts may stand in `inputs`.
     ///
     /// # Errors

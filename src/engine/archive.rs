@@ -7,6 +7,7 @@ use super::joining::Joining;
 use super::parts::Parts;
 use super::plan::{Access, Plan};
 use super::read::{Decoding, Setting, Worker};
+use super::room::Expected;
 use super::saved::Saved;
 use super::urls::UrlFacts;
 use super::{figures, keys};
@@ -17,6 +18,9 @@ use crate::keyset::KeySet;
 use crate::policy::Policy;
 use crate::report::{self, Input, Loss, People, Progress, Summary};
 use crate::scan::warc::VisibleText;
+
+/// Bytes that `evaluate` holds of a capture at the least, beside its row.
+const EVALUATE_BYTES_A_ROW: u64 = 100;
 
 /// All captures of a run, and the books of how they were read.
 #[derive(Debug)]
@@ -59,6 +63,9 @@ impl Archive {
         let people = People::new(talk.verbosity, talk.color);
         let saved = Saved::open(plan, &setting, people)?;
         let known = saved.iter().flat_map(Saved::inputs).copied().collect();
+        let expected = Expected::of(plan, setting);
+        let later = expected.n_rows * bytes_a_row(text);
+        how.memory.check_room(expected.n_bytes + later)?;
         let mut joining = Joining::new(plan, setting, (&progress, saved));
         in_order(
             Parts::new(plan, how, known),
@@ -139,6 +146,14 @@ impl Archive {
         if self.losses.len() < report::DAMAGE_LISTED_MAX {
             self.losses.push(loss);
         }
+    }
+}
+
+/// Bytes that are yet to be held of each capture that was read: what is looked for in it decides.
+pub(super) fn bytes_a_row(text: VisibleText) -> u64 {
+    match text {
+        VisibleText::Skip => Groups::BYTES_A_ROW,
+        VisibleText::Hash => EVALUATE_BYTES_A_ROW,
     }
 }
 

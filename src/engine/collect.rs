@@ -210,6 +210,12 @@ impl<'p> Collector<'p> {
         self.found.batch.len()
     }
 
+    /// Bytes of these and of their texts.
+    #[must_use]
+    pub(super) fn n_row_bytes(&self) -> u64 {
+        self.found.batch.n_bytes()
+    }
+
     /// Whether anything was lost so far.
     #[must_use]
     pub(super) fn is_damaged(&self) -> bool {

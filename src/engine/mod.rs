@@ -16,6 +16,7 @@ mod pipeline;
 pub mod plan;
 mod read;
 mod readers;
+mod room;
 mod run;
 mod saved;
 mod segments;

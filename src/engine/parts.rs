@@ -170,7 +170,8 @@ impl Mapped {
         self.first_lines.is_some()
     }
 
-    fn open(path: &Path, file: FileId, format: Option<InFormat>) -> Result<Self, Error> {
+    /// Maps an input, and looks at its first bytes.
+    pub(super) fn open(path: &Path, file: FileId, format: Option<InFormat>) -> Result<Self, Error> {
         let map = Map::open(path)?;
         let format = forced(source::sniff(&map[..map.len().min(SNIFFED)]), format);
         let first_lines = match (format.content, format.compression) {

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use super::archive::Archive;
+use super::archive::{Archive, bytes_a_row};
 use super::job::{FailOn, Job, Outcome, Reading, ReportPlan};
 use super::listing::{self, Sources};
 use super::{figures, keys, plan};
@@ -34,9 +34,8 @@ pub fn run(job: &Job) -> Result<Outcome> {
             Archive::read(&inputs, &policy, &job.reading, VisibleText::Skip, job.talk)?;
         people.name_losses(archive.losses(), archive.n_losses());
         let n_rows = archive.catalog().len() as u64;
-        job.reading
-            .memory
-            .check_room(n_rows * Groups::BYTES_A_ROW)?;
+        let later = n_rows * bytes_a_row(VisibleText::Skip);
+        job.reading.memory.check_room(later)?;
         if !seen.is_empty() {
             archive.mark_seen(&seen);
         }

@@ -10,7 +10,7 @@
 //! a block that grows ─► its pages are moved, not copied; copied once if it goes from memory to the file
 //! a block that ends  ─► its pages go back to the system at once; its stretch of the file becomes a hole
 //! ```
-//! Tricks: each block gets a stretch of file offsets four times its size (offsets cost nothing), so that growing in
+//! Tricks: each block gets a stretch of file offsets many times its size (offsets cost nothing), so that growing in
 //! place is the rule; disk is allocated before it is mapped, so that a full disk is an error where a block is asked for
 //! and never a SIGBUS where it is written; the file is unlinked from its first moment, so that nothing is left behind
 //! by SIGKILL either.
@@ -42,6 +42,8 @@ const PAGE: usize = 4096;
 const NOWHERE: i64 = -1;
 /// A block may grow to so many times its size before it needs another stretch of the file.
 const SLACK: usize = 4;
+/// The same of a block that grew already, and will again: it is copied once, when it leaves memory.
+const GROWN_SLACK: usize = 64;
 
 /// Bytes of large blocks that may be in memory.
 static BOUND: AtomicUsize = AtomicUsize::new(usize::MAX);
@@ -204,7 +206,7 @@ fn allocate(size: usize) -> *mut u8 {
     if take_memory(len) {
         Block::in_memory(len)
     } else {
-        Block::in_file(len)
+        Block::in_file(len, SLACK)
     }
 }
 
@@ -260,8 +262,8 @@ impl Block {
     }
 
     /// A block in a fresh stretch of the spill file.
-    fn in_file(len: usize) -> *mut u8 {
-        let slot = len.next_power_of_two().saturating_mul(SLACK);
+    fn in_file(len: usize, slack: usize) -> *mut u8 {
+        let slot = len.next_power_of_two().saturating_mul(slack);
         let Ok(step) = i64::try_from(slot) else {
             return null_mut();
         };
@@ -334,7 +336,7 @@ impl Block {
     }
 
     fn move_to_file(self, len: usize) -> *mut u8 {
-        let new = Self::in_file(len);
+        let new = Self::in_file(len, GROWN_SLACK);
         if !new.is_null() {
             // SAFETY: the bytes follow the first page, in this mapping.
             let old = unsafe { self.base.add(PAGE) };

@@ -14,7 +14,7 @@ mod texts;
 use std::path::Path;
 use std::time::Instant;
 
-use super::archive::Archive;
+use super::archive::{Archive, bytes_a_row};
 use super::job::{Outcome, Reading, Talk};
 use super::run::in_pool;
 use super::{figures, plan};
@@ -125,6 +125,8 @@ pub fn run(job: &Evaluation) -> Result<Outcome> {
             job.talk,
         )?;
         people.name_losses(archive.losses(), archive.n_losses());
+        let later = archive.catalog().len() as u64 * bytes_a_row(VisibleText::Hash);
+        job.reading.memory.check_room(later)?;
         let ends = Ends::of(archive.catalog(), &job.thresholds);
         let basis = Basis {
             catalog: archive.catalog(),
