@@ -27,4 +27,4 @@ pub use archive::Archive;
 pub use evaluate::{Evaluation, Outputs};
 pub use job::{FailOn, InFormat, Job, OnDamage, Outcome, Reading, ReportPlan, Talk};
 pub use memory::{Memory, OnSaved};
-pub use run::run;
+pub use run::{run, run_unbound};

@@ -20,9 +20,17 @@ use crate::{Error, Result};
 /// # Errors
 /// No input could be read, an output cannot be written, the policy is invalid, or the run was interrupted.
 pub fn run(job: &Job) -> Result<Outcome> {
-    let start = Instant::now();
     fault::watch(|error| report::end_with(&error))?;
     job.reading.memory.bound(&job.reading)?;
+    run_unbound(job)
+}
+
+/// As [`run`], but what is set up once a process is left as it is: what to do when an input is cut, and the bound of memory.
+///
+/// # Errors
+/// As those of [`run`].
+pub fn run_unbound(job: &Job) -> Result<Outcome> {
+    let start = Instant::now();
     let policy = Policy::load(&job.policy)?;
     let seen = keys::open(&job.keys_in, policy.id())?;
     in_pool(&job.reading, || {

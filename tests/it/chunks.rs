@@ -11,9 +11,10 @@ use std::sync::OnceLock;
 use crate::generated::generate::{Format, Health, Opening, Options, Storage};
 use crate::generated::{make, options};
 use crate::shared;
-use crawl_dedupe::engine::{Archive, OnDamage, Reading, Talk, plan};
+use crawl_dedupe::engine::{self, Archive, FailOn, Job, OnDamage, Reading, ReportPlan, Talk, plan};
+use crawl_dedupe::group::{Listing, Thresholds};
 use crawl_dedupe::policy::Policy;
-use crawl_dedupe::report::{ProgressMode, Summary};
+use crawl_dedupe::report::{self, Escape, ProgressMode, Summary, Verbosity};
 use crawl_dedupe::scan::warc::{DigestMode, VisibleText};
 use flate2::Compression;
 
@@ -89,6 +90,67 @@ fn check(name: &str, path: &Path, digests: DigestMode, cuts: &[(usize, u64)]) {
     }
 }
 
+/// Holds the reports of whole runs against each other, for every number of threads and size of chunks.
+fn check_reports(name: &str, path: &Path, digests: DigestMode) {
+    let expected = report(&how(path, digests, 1, u64::MAX));
+    for (n_threads, chunk_bytes) in ALL {
+        assert!(
+            report(&how(path, digests, n_threads, chunk_bytes)) == expected,
+            "{name}, {digests:?}, {n_threads} threads, chunks of {chunk_bytes}"
+        );
+    }
+}
+
+/// The report of a whole run, every capture listed; what is said instead if there is none.
+fn report(how: &Reading) -> Vec<u8> {
+    // In memory, where there is such a folder: a report is synced, and this makes thousands.
+    let memory = Path::new("/dev/shm");
+    let folder = if memory.is_dir() {
+        tempfile::tempdir_in(memory)
+    } else {
+        tempfile::tempdir()
+    };
+    let folder = folder.expect("a folder can be made");
+    let path = folder.path().join("report.csv");
+    let job = Job {
+        command: String::new(),
+        reading: how.clone(),
+        policy: "safe@1".to_owned(),
+        thresholds: Thresholds::default(),
+        report: Some(ReportPlan {
+            target: path.clone().into(),
+            format: report::Format::Csv,
+            listing: Listing::WithUnique,
+            escape: Escape::Formula,
+        }),
+        summaries: Vec::new(),
+        fail_on: FailOn::Nothing,
+        keys_in: Vec::new(),
+        keys_out: None,
+        talk: Talk {
+            verbosity: Verbosity::Quiet,
+            progress: ProgressMode::Hidden,
+            ..Talk::default()
+        },
+    };
+    match engine::run_unbound(&job) {
+        Ok(outcome) => {
+            let mut report = fs::read(&path).expect("the report was written");
+            report.push(outcome.exit_code());
+            report
+        }
+        Err(error) => error.to_string().into_bytes(),
+    }
+}
+
+fn check_reports_of(name: &str, bytes: &[u8]) {
+    let mut file = tempfile::NamedTempFile::new().expect("a temporary file can be made");
+    file.write_all(bytes).expect("it can be written to");
+    for digests in [DigestMode::Verify, DigestMode::Declared] {
+        check_reports(name, file.path(), digests);
+    }
+}
+
 fn check_bytes(name: &str, bytes: &[u8], cuts: &[(usize, u64)]) {
     let mut file = tempfile::NamedTempFile::new().expect("a temporary file can be made");
     file.write_all(bytes).expect("it can be written to");
@@ -155,7 +217,8 @@ fn generated_archives_read_the_same_in_any_chunks() {
     for health in [Health::Sound, Health::Damaged] {
         for storage in [Storage::Gzip, Storage::Plain] {
             let archive = generated(health, storage, Format::Warc);
-            check_bytes("generated", &archive, &ALL);
+            check_bytes("generated", &archive, &ALL[3..5]);
+            check_reports_of("generated", &archive);
         }
     }
 }
@@ -165,7 +228,8 @@ fn generated_indexes_read_the_same_in_any_chunks() {
     for format in [Format::Cdx, Format::Cdxj] {
         for storage in [Storage::Gzip, Storage::Plain] {
             let index = generated(Health::Sound, storage, format);
-            check_bytes("generated index", &index, &ALL);
+            check_bytes("generated index", &index, &ALL[3..5]);
+            check_reports_of("generated index", &index);
         }
     }
 }
@@ -185,9 +249,15 @@ fn archives_in_archives_read_the_same_in_any_chunks() {
         }
     }
     let stored: Vec<u8> = outer.iter().flat_map(|record| gzip(record, 0)).collect();
-    check_bytes("stored blocks", &stored, &ALL[3..5]);
-    check_bytes("deflated", &members(&outer), &ALL[3..5]);
-    check_bytes("plain", &outer.concat(), &ALL[3..5]);
+    let (deflated, plain) = (members(&outer), outer.concat());
+    for (name, archive) in [
+        ("stored blocks", &stored),
+        ("deflated", &deflated),
+        ("plain", &plain),
+    ] {
+        check_bytes(name, archive, &ALL[3..5]);
+        check_reports_of(name, archive);
+    }
 }
 
 #[test]
@@ -214,8 +284,10 @@ fn bytes_made_to_look_like_a_start_read_the_same_in_any_chunks() {
         ));
     }
     let stored: Vec<u8> = archive.iter().flat_map(|record| gzip(record, 0)).collect();
-    check_bytes("stored blocks", &stored, &ALL[3..5]);
-    check_bytes("plain", &archive.concat(), &ALL[3..5]);
+    for (name, archive) in [("stored blocks", &stored), ("plain", &archive.concat())] {
+        check_bytes(name, archive, &ALL[3..5]);
+        check_reports_of(name, archive);
+    }
 }
 
 #[test]
@@ -366,7 +438,7 @@ fn all_samples_read_the_same_in_any_chunks() {
     assert!(files.len() > 100, "{} samples", files.len());
     for path in files {
         let name = path.display().to_string();
-        check(&name, &path, DigestMode::Verify, &ALL);
+        check_reports(&name, &path, DigestMode::Verify);
         check(&name, &path, DigestMode::Verify, &TINY[1..]);
         check(&name, &path, DigestMode::Declared, &TINY[1..]);
     }
