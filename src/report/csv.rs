@@ -84,6 +84,11 @@ impl Cells for Line<'_> {
         push_real(number, self.out);
     }
 
+    fn literal(&mut self, text: &str) {
+        self.separate();
+        self.out.extend_from_slice(text.as_bytes());
+    }
+
     fn list<'n>(&mut self, names: impl Iterator<Item = &'n str>, separator: u8) {
         self.separate();
         let start = self.out.len();

@@ -101,7 +101,7 @@ impl RuleTable {
             Cell::Number(outcome.urls_split),
             Cell::Number(outcome.merges.n_classes()),
         ];
-        cells.extend(pairs.iter().map(|pair| Cell::Text(pair.as_bytes())));
+        cells.extend(pairs);
         cells.extend(merge_cells(outcome));
         cells.extend(loss_cells(outcome));
         cells.extend(precision_cells(outcome));
@@ -121,9 +121,7 @@ impl RuleTable {
     }
 }
 
-/// Pairs have 128 bits.
-fn pair_cells(outcome: &Outcome) -> [String; 7] {
-    let text = |count: Option<u128>| count.map_or(String::new(), |count| count.to_string());
+fn pair_cells(outcome: &Outcome) -> [Cell<'static>; 7] {
     [
         Some(outcome.pairs_right),
         outcome.pairs_right_redirect,
@@ -133,7 +131,7 @@ fn pair_cells(outcome: &Outcome) -> [String; 7] {
         Some(outcome.pairs_unverifiable()),
         Some(outcome.pairs_missed),
     ]
-    .map(text)
+    .map(|pairs| pairs.map_or(Cell::Empty, Cell::Pairs))
 }
 
 fn merge_cells(outcome: &Outcome) -> [Cell<'static>; 13] {
@@ -150,7 +148,7 @@ fn merge_cells(outcome: &Outcome) -> [Cell<'static>; 13] {
         Cell::Number(merges.classes_wrong),
         Cell::Number(merges.classes_unverifiable),
         Cell::Number(merges.clusters().len() as u64),
-        Cell::Text(TRUTH[usize::from(outcome.has_few_hosts())].as_bytes()),
+        Cell::Truth(outcome.has_few_hosts()),
         real(outcome.precision.n_eff),
         real(outcome.precision.wrong_rate_max),
     ]
@@ -287,10 +285,8 @@ impl WrongTable {
             Cell::Text(&texts[1][1]),
             Cell::Text(&a.locator),
             Cell::Text(&b.locator),
-            Cell::Text(TRUTH[usize::from(pair.is_stable)].as_bytes()),
-            pair.is_near.map_or(Cell::Empty, |is_near| {
-                Cell::Text(TRUTH[usize::from(is_near)].as_bytes())
-            }),
+            Cell::Truth(pair.is_stable),
+            pair.is_near.map_or(Cell::Empty, Cell::Truth),
         ])
     }
 
@@ -354,7 +350,7 @@ impl HostTable {
             Cell::Number(row.counts.wrong),
             Cell::Number(row.counts.unverifiable),
             real(row.noise_floor),
-            Cell::Text(TRUTH[usize::from(row.is_flagged)].as_bytes()),
+            Cell::Truth(row.is_flagged),
         ])
     }
 
@@ -371,6 +367,3 @@ impl HostTable {
 pub(super) fn real(number: Option<f64>) -> Cell<'static> {
     number.map_or(Cell::Empty, Cell::Real)
 }
-
-/// A yes or no, by its number.
-const TRUTH: [&str; 2] = ["false", "true"];

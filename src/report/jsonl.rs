@@ -69,6 +69,11 @@ impl Cells for Line<'_> {
         push_real(number, self.out);
     }
 
+    fn literal(&mut self, text: &str) {
+        self.name();
+        self.out.extend_from_slice(text.as_bytes());
+    }
+
     fn list<'n>(&mut self, names: impl Iterator<Item = &'n str>, _separator: u8) {
         self.name();
         self.out.push(b'[');

@@ -105,6 +105,8 @@ pub(super) trait Cells {
     fn number(&mut self, number: Option<u64>);
     /// A share or rate.
     fn real(&mut self, number: f64);
+    /// A number or a truth value, as both formats write it.
+    fn literal(&mut self, text: &str);
     /// Names that are an array where there are arrays, and else joined by `separator`.
     fn list<'n>(&mut self, names: impl Iterator<Item = &'n str>, separator: u8);
 }

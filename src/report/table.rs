@@ -17,6 +17,10 @@ pub enum Cell<'a> {
     Uri(&'a [u8]),
     /// A count.
     Number(u64),
+    /// A count of pairs.
+    Pairs(u128),
+    /// A yes or no.
+    Truth(bool),
     /// A share or rate, in nine digits; absent where it is no number.
     Real(f64),
     /// Names joined by `;`, an array in JSONL.
@@ -101,6 +105,8 @@ fn push_cells(cells: &[Cell<'_>], line: &mut impl Cells, scratch: &mut Vec<u8>) 
                 line.text(scratch);
             }
             Cell::Number(number) => line.number(Some(number)),
+            Cell::Pairs(number) => line.literal(&number.to_string()),
+            Cell::Truth(is_true) => line.literal(if is_true { "true" } else { "false" }),
             Cell::Real(number) => line.real(number),
             Cell::List(names) => line.list(names.iter().copied(), b';'),
         }
@@ -115,8 +121,13 @@ mod tests {
     fn check(name: &str, expected: &str) {
         let folder = tempfile::tempdir().unwrap();
         let target = Target::from(folder.path().join(name));
-        let mut table =
-            Table::create(&target, &["rule", "n", "share", "url", "none", "rules"]).unwrap();
+        let mut table = Table::create(
+            &target,
+            &[
+                "rule", "n", "share", "url", "none", "rules", "pairs", "flagged",
+            ],
+        )
+        .unwrap();
         table
             .put(&[
                 Cell::Text(b"=a,b"),
@@ -125,6 +136,8 @@ mod tests {
                 Cell::Uri(b"http://u:p@example.org/"),
                 Cell::Empty,
                 Cell::List(&["www=www", "port"]),
+                Cell::Pairs(u128::MAX),
+                Cell::Truth(false),
             ])
             .unwrap();
         let (finished, n_rows) = table.finish().unwrap();
@@ -137,12 +150,13 @@ mod tests {
     fn writes_any_columns_as_csv_and_jsonl() {
         check(
             "r.csv",
-            "rule,n,share,url,none,rules\n\"'=a,b\",7,0.333333333,http://***@example.org/,,www=www;port\n",
+            "rule,n,share,url,none,rules,pairs,flagged\n\"'=a,b\",7,0.333333333,http://***@example.org/,,www=www;port,\
+             340282366920938463463374607431768211455,false\n",
         );
         check(
             "r.jsonl",
             "{\"rule\":\"=a,b\",\"n\":7,\"share\":0.333333333,\"url\":\"http://***@example.org/\",\
-             \"none\":null,\"rules\":[\"www=www\",\"port\"]}\n",
+             \"none\":null,\"rules\":[\"www=www\",\"port\"],\"pairs\":340282366920938463463374607431768211455,\"flagged\":false}\n",
         );
     }
 }
