@@ -1,6 +1,6 @@
 //! Digests that say nothing: shared by too many unrelated URLs of a host, or by too many domains.
 
-use super::run::Runs;
+use super::run::{Run, Runs};
 use super::table::{Digest, Url};
 
 /// More registrable domains than this share no page.
@@ -8,17 +8,20 @@ const DOMAINS_MAX: u64 = 50;
 
 /// Marks each digest of more than `max` unrelated URLs of one host, or of more than [`DOMAINS_MAX`] registrable domains.
 pub(super) fn mark(digests: &mut [Digest], runs: &Runs, urls: &[Url], max: u64) {
-    let mut carriers: Vec<(u32, u32)> = runs
-        .rows()
-        .iter()
-        .filter(|run| (run.token as usize) < digests.len())
-        .map(|run| (run.token, run.url))
-        .collect();
+    let mut n_carriers = vec![0_u32; digests.len()];
+    for run in runs.rows() {
+        if let Some(n) = n_carriers.get_mut(run.token as usize) {
+            *n += 1;
+        }
+    }
+    let is_of_many_urls = |run: &&Run| {
+        let n = n_carriers.get(run.token as usize);
+        n.is_some_and(|n| u64::from(*n) > max.min(DOMAINS_MAX))
+    };
+    let carriers = runs.rows().iter().filter(is_of_many_urls);
+    let mut carriers: Vec<(u32, u32)> = carriers.map(|run| (run.token, run.url)).collect();
     carriers.sort_unstable();
     for of_digest in carriers.chunk_by(|a, b| a.0 == b.0) {
-        if of_digest.len() as u64 <= max.min(DOMAINS_MAX) {
-            continue;
-        }
         let urls: Vec<&Url> = of_digest
             .iter()
             .map(|(_, url)| &urls[*url as usize])

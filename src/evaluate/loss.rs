@@ -1,6 +1,7 @@
 //! Page loss: contents that no kept URL shows.
 
 use hashbrown::HashMap;
+use rayon::prelude::*;
 
 use super::classes::Classes;
 use super::interval::{DOMAIN_GROUPS, GroupLoss};
@@ -52,7 +53,7 @@ impl Contents {
                     .map(move |(run, _)| (run.token, url))
             })
             .collect();
-        rows.sort_unstable();
+        rows.par_sort_unstable();
         let mut contents = Self {
             carriers: Vec::new(),
             starts: vec![0; table.digests.len() + 1],

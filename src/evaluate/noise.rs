@@ -51,7 +51,8 @@ impl Noise {
     #[must_use]
     pub(super) fn of(table: &Table) -> Self {
         let mut noise = Self::default();
-        for url in table.ids() {
+        let can_differ = |url: &UrlId| table.captures(*url).len() > 1;
+        for url in table.ids().filter(can_differ) {
             let domain = table.url(url).domain;
             for (bin, trial) in first_trials(table, table.captures(url)) {
                 noise.overall[bin].join(trial.differing());

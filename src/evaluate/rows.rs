@@ -1,49 +1,60 @@
 //! From sightings to the rows of a table: digests, runs, captures.
 
-use super::run::{Run, Runs, Span, Token, Window};
-use super::table::{CaptureRow, Content, Digest, Sighting, Url, UrlId};
+use rayon::prelude::*;
 
-/// One row a digest, by identity; its lanes are all as which it was seen.
-pub(super) fn distinct_digests(sightings: &[Sighting]) -> Vec<Digest> {
-    let mut contents: Vec<Content> = sightings
-        .iter()
-        .filter_map(|sighting| sighting.content)
+use super::run::{Run, Runs, Span, Token, Window};
+use super::table::{CaptureRow, Content, Digest, Sighting, Url};
+
+/// A sighting with the digest that it shows.
+pub(super) type Shown<'a> = (&'a Sighting, Option<Token>);
+
+/// One row a digest, by identity, with all kinds as which it was seen; and which each sighting shows.
+pub(super) fn distinct_digests(sightings: &[Sighting]) -> (Vec<Digest>, Vec<Option<Token>>) {
+    let mut order: Vec<(u128, u32)> = sightings
+        .par_iter()
+        .enumerate()
+        .filter_map(|(index, sighting)| {
+            let index = u32::try_from(index).expect("fewer than 2^32 sightings");
+            Some((sighting.content?.identity, index))
+        })
         .collect();
-    contents.sort_unstable_by_key(|content| (content.identity, content.lanes, content.text));
+    order.par_sort_unstable();
     let mut digests: Vec<Digest> = Vec::new();
-    for content in contents {
+    let mut tokens = vec![None; sightings.len()];
+    for (identity, index) in order {
+        let content = sightings[index as usize].content;
+        let Content { lanes, text, .. } = content.expect("a sighting with a digest");
         match digests.last_mut() {
-            Some(digest) if digest.identity == content.identity => {
-                digest.lanes.0 |= content.lanes.0;
-                digest.text = digest.text.max(content.text);
+            Some(digest) if digest.identity == identity => {
+                digest.lanes.0 |= lanes.0;
+                digest.text = digest.text.max(text);
             }
             _ => digests.push(Digest {
-                identity: content.identity,
-                lanes: content.lanes,
-                text: content.text,
+                identity,
+                lanes,
+                text,
                 is_boilerplate: false,
             }),
         }
+        tokens[index as usize] = Token::try_from(digests.len() - 1).ok();
     }
-    digests
+    (digests, tokens)
 }
 
 /// Digests at the end of each capture, and final URLs: of a source from its redirects, of the target
 /// itself from all its captures.
-pub(super) fn all_runs(
-    sightings: &[Sighting],
+pub(super) fn all_runs<'a>(
+    shown: impl Iterator<Item = Shown<'a>> + Clone,
     urls: &[Url],
     (window, n_digests): (Window, usize),
-    token: impl Fn(&Content) -> Token,
 ) -> Runs {
     let mut is_target = vec![false; urls.len()];
-    for target in sightings.iter().filter_map(|sighting| sighting.leads_to) {
+    for target in shown.clone().filter_map(|(sighting, _)| sighting.leads_to) {
         is_target[target as usize] = true;
     }
     let n_digests = Token::try_from(n_digests).expect("fewer than 2^32 digests");
     let mut sights = Vec::new();
-    for sighting in sightings {
-        let digest = sighting.content.as_ref().map(&token);
+    for (sighting, digest) in shown {
         let target = match sighting.leads_to {
             Some(target) => Some(target),
             None => Some(sighting.url).filter(|url| is_target[*url as usize]),
@@ -60,18 +71,16 @@ pub(super) fn all_runs(
 }
 
 /// Digests of the captures that are no redirects.
-pub(super) fn own_runs(
-    sightings: &[Sighting],
+pub(super) fn own_runs<'a>(
+    shown: impl Iterator<Item = Shown<'a>>,
     n_urls: usize,
     window: Window,
-    token: impl Fn(&Content) -> Token,
 ) -> Runs {
-    let sights = sightings
-        .iter()
-        .filter(|sighting| sighting.leads_to.is_none())
-        .filter_map(|sighting| {
+    let sights = shown
+        .filter(|(sighting, _)| sighting.leads_to.is_none())
+        .filter_map(|(sighting, token)| {
             Some(Run {
-                token: token(sighting.content.as_ref()?),
+                token: token?,
                 url: sighting.url,
                 span: Span::at(sighting.instant),
                 is_refetched: false,
@@ -82,32 +91,34 @@ pub(super) fn own_runs(
 }
 
 /// Rows by URL, and where each URL's start.
-pub(super) fn captures(
-    sightings: &[Sighting],
+pub(super) fn captures<'a>(
+    shown: impl Iterator<Item = Shown<'a>> + Clone,
     urls: &[Url],
-    token: impl Fn(&Content) -> Token,
 ) -> (Vec<CaptureRow>, Vec<u32>) {
-    let mut rows: Vec<(UrlId, CaptureRow)> = (0..)
-        .zip(sightings)
-        .filter_map(|(index, sighting)| {
-            let row = CaptureRow {
-                instant: sighting
-                    .instant
-                    .map(|instant| Span::at(Some(instant)).first),
-                digest: token(sighting.content.as_ref()?),
-                sighting: index,
-                is_in_trials: false,
-            };
-            Some((sighting.url, row))
-        })
-        .collect();
-    rows.sort_by_key(|(url, _)| *url);
+    let with_digest = || {
+        let rows = (0..).zip(shown.clone());
+        rows.filter_map(|(index, (sighting, digest))| Some((index, sighting, digest?)))
+    };
     let mut starts = vec![0; urls.len() + 1];
-    for (url, _) in &rows {
-        starts[*url as usize + 1] += 1;
+    for (_, sighting, _) in with_digest() {
+        starts[sighting.url as usize + 1] += 1;
     }
     for index in 0..urls.len() {
         starts[index + 1] += starts[index];
     }
-    (rows.into_iter().map(|(_, row)| row).collect(), starts)
+    let mut next = starts.clone();
+    let mut rows = vec![CaptureRow::default(); starts[urls.len()] as usize];
+    for (index, sighting, digest) in with_digest() {
+        let at = &mut next[sighting.url as usize];
+        rows[*at as usize] = CaptureRow {
+            instant: sighting
+                .instant
+                .map(|instant| Span::at(Some(instant)).first),
+            digest,
+            sighting: index,
+            is_in_trials: false,
+        };
+        *at += 1;
+    }
+    (rows, starts)
 }

@@ -1,5 +1,7 @@
 //! Runs: from when to when a URL showed a digest, or led to a final URL.
 
+use rayon::prelude::*;
+
 use super::UrlId;
 
 /// An instant in microseconds since 1970.
@@ -112,7 +114,7 @@ impl Runs {
     /// Joins sights into runs. Sights of one URL and token must come in order of time.
     #[must_use]
     pub fn of(mut sights: Vec<Run>, n_urls: usize, window: Window) -> Self {
-        sights.sort_by_key(|sight| (sight.url, sight.token));
+        sights.par_sort_by_key(|sight| (sight.url, sight.token));
         let mut rows: Vec<Run> = Vec::new();
         let mut previous = Span::UNDATED;
         for sight in sights {

@@ -10,6 +10,9 @@ use super::run::{Run, Runs, Span, Token, Window};
 use super::sweep::meeting;
 use super::table::{Table, UrlId};
 
+/// Of more URLs the runs that share nothing are sorted out first.
+const MEMBERS_FEW: usize = 1 << 16;
+
 /// A count, and how many parts of it are estimates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Tally {
@@ -51,11 +54,14 @@ pub(super) fn same(
     limits: &Limits,
     is_counted: impl Fn(&Run) -> bool,
 ) -> Tally {
-    let mut rows: Vec<&Run> = members
-        .iter()
-        .flat_map(|url| runs.of_url(*url))
-        .filter(|run| is_counted(run))
-        .collect();
+    let rows = members.iter().flat_map(|url| runs.of_url(*url));
+    let rows = rows.filter(|run| is_counted(run));
+    let mut rows: Vec<&Run> = if members.len() > MEMBERS_FEW {
+        let carried = n_carriers(rows.clone());
+        rows.filter(|run| carried[run.token as usize] > 1).collect()
+    } else {
+        rows.collect()
+    };
     rows.sort_unstable_by_key(|run| (run.token, run.url));
     let mut tally = Tally::default();
     let mut shared: Vec<&Run> = Vec::new();
@@ -70,6 +76,19 @@ pub(super) fn same(
     tally.pairs = tally.pairs.saturating_sub(surplus.pairs);
     tally.approximate += surplus.approximate;
     tally
+}
+
+/// How many of these runs are of each token: most are of one that nothing else carries, and need not be sorted.
+fn n_carriers<'a>(runs: impl Iterator<Item = &'a Run>) -> Vec<u32> {
+    let mut carried = Vec::new();
+    for run in runs {
+        let token = run.token as usize;
+        if token >= carried.len() {
+            carried.resize(token + 1, 0);
+        }
+        carried[token] += 1;
+    }
+    carried
 }
 
 /// By how much pairs that share several tokens were counted too often. `shared` is by URL and token.

@@ -1,6 +1,6 @@
 //! The URLs under evaluation with their runs and captures: all that verdicts are made from.
 
-use hashbrown::HashMap;
+use rayon::prelude::*;
 
 use super::boilerplate;
 use super::halves::Skeleton;
@@ -84,7 +84,7 @@ pub struct Digest {
 }
 
 /// A sighting with a digest, in the rows by URL and time.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct CaptureRow {
     /// When; `None` for unknown.
     pub instant: Option<Instant>,
@@ -157,19 +157,15 @@ impl Table {
         window: Window,
         boilerplate_max: u64,
     ) -> Self {
-        let mut digests = distinct_digests(sightings);
-        let index: HashMap<u128, Token> = (0..)
-            .zip(&digests)
-            .map(|(index, digest)| (digest.identity, index))
-            .collect();
-        let token = |content: &Content| index[&content.identity];
-        let runs = all_runs(sightings, &urls, (window, digests.len()), token);
+        let (mut digests, tokens) = distinct_digests(sightings);
+        let shown = || sightings.iter().zip(tokens.iter().copied());
+        let runs = all_runs(shown(), &urls, (window, digests.len()));
         boilerplate::mark(&mut digests, &runs, &urls, boilerplate_max);
         let own = sightings
             .iter()
             .any(|sighting| sighting.leads_to.is_some())
-            .then(|| own_runs(sightings, urls.len(), window, token));
-        let (captures, starts) = captures(sightings, &urls, token);
+            .then(|| own_runs(shown(), urls.len(), window));
+        let (captures, starts) = captures(shown(), &urls);
         let mut table = Self {
             witnesses: vec![Witness::default(); urls.len()],
             noise: Noise::default(),
@@ -183,7 +179,10 @@ impl Table {
         };
         table.mark_trials();
         table.noise = Noise::of(&table);
-        table.witnesses = table.ids().map(|url| table.judge_witness(url)).collect();
+        table.witnesses = (0..table.urls.len())
+            .into_par_iter()
+            .map(|url| table.judge_witness(UrlId::try_from(url).expect("a URL's index")))
+            .collect();
         table
     }
 

@@ -25,7 +25,7 @@ impl<'a> Contents<'a> {
         let mut bodies: HashMap<u128, u128> = HashMap::new();
         for row in rows {
             let facts = basis.ends.facts(row);
-            let body = basis.ends.body_hash(basis.catalog, row);
+            let body = basis.body_hash(row);
             if body != 0 && facts.decoded == 0 {
                 let smallest = bodies.entry(facts.payload).or_insert(body);
                 *smallest = body.min(*smallest);
@@ -34,6 +34,7 @@ impl<'a> Contents<'a> {
         let computed = basis
             .catalog
             .ids()
+            .filter(|row| !basis.catalog.row(*row).flags.contains(RowFlags::INDEX_LINE))
             .filter(|row| basis.catalog.body_hash(*row) != 0)
             .find_map(|row| basis.catalog.capture(row).payload.digest)
             .map_or(Algorithm::Sha1, |digest| digest.algorithm);
@@ -51,7 +52,7 @@ impl<'a> Contents<'a> {
         }
         let facts = self.basis.ends.facts(row);
         let held = self.basis.catalog.row(self.basis.ends.content(row));
-        let body = self.basis.ends.body_hash(self.basis.catalog, row);
+        let body = self.basis.body_hash(row);
         let (identity, kinds) = match (facts.decoded, body) {
             // Of a payload that was not read it is not known whether it is coded.
             (0, 0) => (facts.payload, PAYLOAD),

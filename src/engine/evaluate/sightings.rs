@@ -44,6 +44,18 @@ struct Usable {
     leads_to: Option<RowId>,
 }
 
+/// A capture that counts, of a URL by its place among keepers.
+#[derive(Clone, Copy, Debug)]
+struct Sight {
+    date: Timestamp,
+    row: RowId,
+    url: UrlId,
+    /// The capture whose digest counts: itself, or that at the end of its redirects.
+    shows: RowId,
+    /// Of a redirect: the URL at its end.
+    leads_to: Option<UrlId>,
+}
+
 /// The order in which the best captures of URLs are kept, before text decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Merit {
@@ -69,38 +81,26 @@ impl Seen {
         let mut usable = basis.usable();
         // By URL, and of a URL the best first.
         usable.par_sort_unstable_by(|a, b| a.key.cmp(&b.key).then_with(|| basis.order(a, b)));
-        let mut best: Vec<Usable> = usable
-            .chunk_by(|a, b| a.key == b.key)
+        let by_key: Vec<Usable> = usable
+            .par_chunk_by(|a, b| a.key == b.key)
             .map(|of_url| of_url[0])
             .collect();
-        best.par_sort_unstable_by(|a, b| basis.order(a, b));
-        let index: HashMap<ComparisonKey, UrlId> = best
-            .iter()
-            .zip(0..)
-            .map(|(best, url)| (best.key, url))
-            .collect();
-        usable.par_sort_unstable_by(|a, b| basis.by_time(a.row, b.row));
-        let usable = basis.once(usable);
-        let contents = Contents::of(
-            basis,
-            usable
-                .iter()
-                .map(|usable| usable.leads_to.unwrap_or(usable.row)),
-        );
-        let sightings = usable
+        let (best, place) = basis.ranked(&by_key);
+        let sights = basis.sights(&usable, &by_key, &place);
+        drop((usable, by_key, place));
+        let contents = Contents::of(basis, sights.iter().map(|sight| sight.shows));
+        let sightings = sights
             .par_iter()
-            .map(|usable| Sighting {
-                url: index[&usable.key],
-                instant: instant(basis.catalog.row(usable.row).date),
-                content: contents.content(usable.leads_to.unwrap_or(usable.row)),
-                leads_to: usable
-                    .leads_to
-                    .map(|end| index[&basis.catalog.url_key(end)]),
+            .map(|sight| Sighting {
+                url: sight.url,
+                instant: instant(sight.date),
+                content: contents.content(sight.shows),
+                leads_to: sight.leads_to,
             })
             .collect();
         let mut earliest: Vec<Option<RowId>> = vec![None; best.len()];
-        for usable in &usable {
-            earliest[index[&usable.key] as usize].get_or_insert(usable.row);
+        for sight in &sights {
+            earliest[sight.url as usize].get_or_insert(sight.row);
         }
         let keepers: Vec<RowId> = best.iter().map(|best| best.row).collect();
         let earliest: Vec<RowId> = earliest.into_iter().flatten().collect();
@@ -109,7 +109,7 @@ impl Seen {
         Self {
             urls,
             sightings,
-            rows: usable.iter().map(|usable| usable.row).collect(),
+            rows: sights.iter().map(|sight| sight.row).collect(),
             earliest,
             keepers,
             domains,
@@ -193,23 +193,84 @@ impl Basis<'_> {
         }
     }
 
-    fn by_time(self, a: RowId, b: RowId) -> Ordering {
-        let date = |row| self.catalog.row(row).date;
-        date(a)
-            .cmp(&date(b))
-            .then_with(|| self.catalog.tie_order(a, b))
+    /// The best captures in the order of keepers, and the place there of each. What is compared is fetched once: in a
+    /// sort each row would be looked up some twenty times, none of them cached.
+    fn ranked(self, by_key: &[Usable]) -> (Vec<Usable>, Vec<UrlId>) {
+        let mut order: Vec<(Merit, u32)> = by_key
+            .par_iter()
+            .enumerate()
+            .map(|(index, best)| {
+                let index = u32::try_from(index).expect("fewer than 2^32 URLs");
+                (self.merit(best), index)
+            })
+            .collect();
+        let row = |index: u32| by_key[index as usize].row;
+        order.par_sort_unstable_by(|a, b| {
+            let by_text = || self.catalog.tie_order(row(a.1), row(b.1));
+            a.0.cmp(&b.0).then_with(by_text)
+        });
+        let mut place = vec![0; by_key.len()];
+        for (url, (_, index)) in (0..).zip(&order) {
+            place[*index as usize] = url;
+        }
+        let best = order.iter().map(|(_, index)| by_key[*index as usize]);
+        (best.collect(), place)
     }
 
-    /// A record id of a URL counts once.
-    fn once(self, usable: Vec<Usable>) -> Vec<Usable> {
-        let mut seen = HashSet::new();
-        usable
-            .into_iter()
-            .filter(|usable| {
-                let record_id = self.catalog.record_id(usable.row);
-                record_id == 0 || seen.insert((record_id, usable.key))
+    /// All captures by time. `usable` and `by_key` are by key, `place` has the URL of each of `by_key`.
+    fn sights(self, usable: &[Usable], by_key: &[Usable], place: &[UrlId]) -> Vec<Sight> {
+        let of_urls: Vec<&[Usable]> = usable.chunk_by(|a, b| a.key == b.key).collect();
+        let url_of = |key: ComparisonKey| {
+            let index = by_key.binary_search_by(|best| best.key.cmp(&key));
+            place[index.expect("a redirect leads to a URL that counts")]
+        };
+        let mut sights: Vec<Sight> = of_urls
+            .par_iter()
+            .zip(place)
+            .flat_map_iter(|(of_url, url)| {
+                self.once(of_url).into_iter().map(move |usable| Sight {
+                    date: self.catalog.row(usable.row).date,
+                    row: usable.row,
+                    url: *url,
+                    shows: usable.leads_to.unwrap_or(usable.row),
+                    leads_to: usable.leads_to.map(|end| url_of(self.catalog.url_key(end))),
+                })
             })
-            .collect()
+            .collect();
+        sights.par_sort_unstable_by(|a, b| {
+            let by_text = || self.catalog.tie_order(a.row, b.row);
+            a.date.cmp(&b.date).then_with(by_text)
+        });
+        sights
+    }
+
+    /// The captures of one URL, each record id once: its earliest.
+    fn once(self, of_url: &[Usable]) -> Vec<Usable> {
+        let mut by_time = of_url.to_vec();
+        if by_time.len() == 1 {
+            return by_time;
+        }
+        by_time.sort_unstable_by(|a, b| {
+            let date = |usable: &Usable| self.catalog.row(usable.row).date;
+            let by_text = || self.catalog.tie_order(a.row, b.row);
+            date(a).cmp(&date(b)).then_with(by_text)
+        });
+        let mut seen = HashSet::new();
+        by_time.retain(|usable| {
+            let record_id = self.catalog.record_id(usable.row);
+            record_id == 0 || seen.insert(record_id)
+        });
+        by_time
+    }
+
+    /// XXH3-128 of the payload of a row where it was read, else 0. An index line has none, and is not looked up.
+    pub(super) fn body_hash(self, row: RowId) -> u128 {
+        let held = self.catalog.row(self.ends.content(row));
+        if held.flags.contains(RowFlags::INDEX_LINE) {
+            0
+        } else {
+            self.ends.body_hash(self.catalog, row)
+        }
     }
 
     /// Host, domain and path of each URL, hashed; by its best row.
