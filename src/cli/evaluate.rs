@@ -29,6 +29,8 @@ pub(super) struct Args {
     #[command(flatten)]
     reading: ReadingArgs,
     /// An audit with verdicts filled in: prints the precision that people found beside the measured one. Reads no archive
+    /// and writes no file, so what people say stands here and not in --report or --html. A merge in several rows counts
+    /// once; different verdicts on it are a mistake
     #[arg(long, value_name = "FILE", exclusive = true, help_heading = "Question")]
     verdicts: Option<PathBuf>,
 

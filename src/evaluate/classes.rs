@@ -1,5 +1,7 @@
 //! What a rule or policy merges: classes of two URLs or more.
 
+use rayon::prelude::*;
+
 use super::table::{Url, UrlId};
 use crate::key::ComparisonKey;
 
@@ -116,12 +118,22 @@ impl Classes {
     }
 }
 
-/// URLs in the order of their keys.
+/// Those of `urls` that are picked, in the order of their keys.
 #[must_use]
-pub fn by_key(urls: &[Url]) -> Vec<UrlId> {
-    let mut order: Vec<UrlId> = (0..).take(urls.len()).collect();
-    order.sort_unstable_by_key(|url| urls[*url as usize].key);
-    order
+pub fn by_key(urls: &[Url], is_picked: impl Fn(&Url) -> bool + Sync) -> Vec<UrlId> {
+    let mut order: Vec<(ComparisonKey, UrlId)> = urls
+        .par_iter()
+        .enumerate()
+        .filter(|(_, url)| is_picked(url))
+        .map(|(index, url)| {
+            (
+                url.key,
+                UrlId::try_from(index).expect("fewer than 2^32 URLs"),
+            )
+        })
+        .collect();
+    order.par_sort_unstable();
+    order.into_iter().map(|(_, url)| url).collect()
 }
 
 #[cfg(test)]
@@ -150,7 +162,7 @@ mod tests {
             .iter()
             .map(|&(url, of)| Fired { key: key(of), url })
             .collect();
-        Classes::of(fired, urls, &by_key(urls))
+        Classes::of(fired, urls, &by_key(urls, |_| true))
     }
 
     fn check(got: &Classes, expected: &[&[UrlId]]) {

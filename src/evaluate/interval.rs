@@ -38,6 +38,24 @@ impl Precision {
     /// Of the clusters, one for each domain with a decidable merge.
     #[must_use]
     pub fn of(clusters: &[Cluster]) -> Self {
+        Self::worth(clusters, n_eff)
+    }
+
+    /// Of many small clusters, as skeletons are: as if all merges of one were right or wrong together.
+    ///
+    /// Their variance need not be estimated, which from one wrong merge can hardly be done.
+    #[must_use]
+    pub fn of_small(clusters: &[Cluster]) -> Self {
+        Self::worth(clusters, |clusters, _, decidable| {
+            let squares = clusters
+                .iter()
+                .map(|cluster| (cluster.decidable as f64).powi(2));
+            (decidable as f64).powi(2) / squares.sum::<f64>()
+        })
+    }
+
+    /// `n_eff` says what clusters with so many right and decidable merges are worth.
+    fn worth(clusters: &[Cluster], n_eff: impl Fn(&[Cluster], u64, u64) -> f64) -> Self {
         let right: u64 = clusters.iter().map(|cluster| cluster.right).sum();
         let decidable: u64 = clusters.iter().map(|cluster| cluster.decidable).sum();
         if decidable == 0 {
@@ -235,6 +253,24 @@ mod tests {
     }
 
     /// Numbers of mpmath at 30 digits.
+    #[test]
+    fn small_clusters_of_one_merge_are_as_many_merges() {
+        let cluster = |right, decidable| Cluster { right, decidable };
+        let mut clusters = vec![cluster(1, 1); 370];
+        clusters.push(cluster(0, 1));
+        let alone = Precision::of_small(&clusters);
+        assert!((alone.n_eff.unwrap() - 371.0).abs() < 1e-9);
+        // Clopper-Pearson of 370 of 371.
+        let (low, high) = alone.interval.unwrap();
+        assert!(
+            (low - 0.985_08).abs() < 1e-4 && (high - 0.999_93).abs() < 1e-4,
+            "{low} {high}"
+        );
+        let together = Precision::of_small(&vec![cluster(4, 4); 100]);
+        assert!((together.n_eff.unwrap() - 100.0).abs() < 1e-9);
+        assert!((together.wrong_rate_max.unwrap() - 0.03).abs() < 1e-9);
+    }
+
     #[test]
     fn clopper_pearson_ends_are_quantiles_of_beta() {
         for (successes, trials, low, high) in [

@@ -9,7 +9,6 @@ use hashbrown::{HashMap, HashSet};
 use super::classes::Fired;
 use super::halves::{Half, Skeleton};
 use super::interval::{Cluster, Precision};
-use super::pair::Verdict;
 use super::table::{Table, UrlId};
 use crate::key::ComparisonKey;
 use crate::policy::RuleSet;
@@ -18,10 +17,6 @@ use crate::policy::RuleSet;
 const ROUNDS: usize = 3;
 /// Names that merge nothing alone, of which each two are tried together.
 const SILENT_MAX: usize = 16;
-/// A rule is chosen on a tenth of the merges that it is kept for: one that fails on a tenth of them is then seen
-/// to fail in 19 of 20 cases, and half B sees the others.
-const CHOSEN_SHARE: u64 = 10;
-
 /// What can be learned for a host.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Candidate {
@@ -75,7 +70,38 @@ impl Evidence {
         self.wrong += other.wrong;
         self.unverifiable += other.unverifiable;
     }
+
+    /// Adds one merge; `None`: of two URLs that cannot be judged.
+    pub(super) fn add(&mut self, is_right: Option<bool>) {
+        match is_right {
+            Some(true) => self.right += 1,
+            Some(false) => self.wrong += 1,
+            None => self.unverifiable += 1,
+        }
+    }
+
+    /// Whether half A chooses a rule that merges so, if half B must show `decidable_min` merges.
+    ///
+    /// A tenth of them: a rule that fails on a tenth of its merges is then seen to fail in 19 of 20 cases, and half B
+    /// sees the others.
+    pub(super) fn is_chosen(self, decidable_min: u64) -> bool {
+        self.wrong == 0 && self.right >= decidable_min.div_ceil(CHOSEN_SHARE).max(1)
+    }
+
+    /// What half B makes of a rule that merges so.
+    pub(super) fn fate(self, decidable_min: u64) -> Fate {
+        if self.wrong > 0 {
+            Fate::Wrong
+        } else if self.decidable() < decidable_min {
+            Fate::TooFew
+        } else {
+            Fate::Kept
+        }
+    }
 }
+
+/// Of the merges that half B must show, those that half A must.
+const CHOSEN_SHARE: u64 = 10;
 
 /// What became of a rule that half A has chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,9 +116,9 @@ pub enum Fate {
 
 /// A rule that half A has chosen.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct LearnedRule {
     /// What it is.
-    pub rule: Candidate,
+    pub candidate: Candidate,
     /// What it merges in half A beyond those chosen before it.
     pub learned: Evidence,
     /// The same in half B.
@@ -103,23 +129,30 @@ pub struct Entry {
 
 /// All that was learned of one host.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Lesson {
+pub struct LearnedRules {
     /// In the order in which they were chosen.
-    pub entries: Vec<Entry>,
+    pub all: Vec<LearnedRule>,
     /// The decidable merges of half B, by skeleton.
     clusters: Vec<Cluster>,
+}
+
+impl LearnedRules {
+    /// Those that half B bears out.
+    pub fn kept(&self) -> impl Iterator<Item = &LearnedRule> {
+        self.all.iter().filter(|rule| rule.fate == Fate::Kept)
+    }
 }
 
 /// The error of all that half A has chosen, removed or not, on half B: of further merges on these hosts.
 ///
 /// What was drawn into half B are skeletons, so these are the clusters.
 #[must_use]
-pub fn held_out<'a>(lessons: impl IntoIterator<Item = &'a Lesson>) -> Precision {
-    let clusters: Vec<Cluster> = lessons
+pub fn held_out<'a>(hosts: impl IntoIterator<Item = &'a LearnedRules>) -> Precision {
+    let clusters: Vec<Cluster> = hosts
         .into_iter()
-        .flat_map(|lesson| lesson.clusters.iter().copied())
+        .flat_map(|rules| rules.clusters.iter().copied())
         .collect();
-    Precision::of(&clusters)
+    Precision::of_small(&clusters)
 }
 
 /// Learns from the URLs of one host. `decidable_min` is what half B must show; `keys` has the keys of URLs under
@@ -130,24 +163,24 @@ pub fn learn(
     candidates: Vec<Candidate>,
     decidable_min: u64,
     keys: impl Fn(&Chosen, &[UrlId]) -> Vec<ComparisonKey>,
-) -> Lesson {
+) -> LearnedRules {
     let of_half = |half| -> Vec<UrlId> {
         let urls = urls.iter().copied();
         urls.filter(|url| table.url(*url).skeleton.half() == Some(half))
             .collect()
     };
-    let half_a = of_half(Half::A);
-    let mut school = School {
+    let urls_a = of_half(Half::A);
+    let mut half_a = HalfA {
         table,
-        decidable_min: decidable_min.div_ceil(CHOSEN_SHARE).max(1),
-        partition: Partition::of(&half_a, &keys(&Chosen::default(), &half_a)),
+        decidable_min,
+        partition: Partition::of(&urls_a, &keys(&Chosen::default(), &urls_a)),
         chosen: Chosen::default(),
         keys: &keys,
     };
-    let mut rules = school.choose(candidates);
+    let mut rules = half_a.choose(candidates);
     let learned = loop {
-        let learned = school.measure(&half_a, &rules);
-        let is_good = |merges: &Vec<Merge>| school.passes(evidence(merges));
+        let learned = half_a.measure(&urls_a, &rules);
+        let is_good = |merges: &Vec<Merge>| evidence(merges).is_chosen(decidable_min);
         let before = rules.len();
         let mut good = learned.iter().map(is_good);
         rules.retain(|_| good.next().unwrap_or(false));
@@ -155,26 +188,22 @@ pub fn learn(
             break learned;
         }
     };
-    let measured = school.measure(&of_half(Half::B), &rules);
-    let entries = rules
+    let measured = half_a.measure(&of_half(Half::B), &rules);
+    let all = rules
         .into_iter()
         .zip(learned.iter().zip(&measured))
-        .map(|(rule, (learned, measured))| {
+        .map(|(candidate, (learned, measured))| {
             let measured = evidence(measured);
-            Entry {
-                rule,
+            LearnedRule {
+                candidate,
                 learned: evidence(learned),
                 measured,
-                fate: match measured {
-                    Evidence { wrong: 1.., .. } => Fate::Wrong,
-                    _ if measured.decidable() < decidable_min => Fate::TooFew,
-                    _ => Fate::Kept,
-                },
+                fate: measured.fate(decidable_min),
             }
         })
         .collect();
-    Lesson {
-        entries,
+    LearnedRules {
+        all,
         clusters: clusters(measured.into_iter().flatten().collect()),
     }
 }
@@ -188,15 +217,9 @@ struct Merge {
 }
 
 fn evidence(merges: &[Merge]) -> Evidence {
-    let count = |is_right| {
-        let of = merges.iter().filter(|merge| merge.is_right == is_right);
-        of.count() as u64
-    };
-    Evidence {
-        right: count(Some(true)),
-        wrong: count(Some(false)),
-        unverifiable: count(None),
-    }
+    let mut evidence = Evidence::default();
+    merges.iter().for_each(|merge| evidence.add(merge.is_right));
+    evidence
 }
 
 fn clusters(mut merges: Vec<Merge>) -> Vec<Cluster> {
@@ -211,16 +234,17 @@ fn clusters(mut merges: Vec<Merge>) -> Vec<Cluster> {
         .collect()
 }
 
-/// The state of learning on half A.
-struct School<'a, K> {
+/// Half A while rules are chosen on it.
+struct HalfA<'a, K> {
     table: &'a Table,
+    /// What half B must show.
     decidable_min: u64,
     partition: Partition,
     chosen: Chosen,
     keys: &'a K,
 }
 
-impl<K: Fn(&Chosen, &[UrlId]) -> Vec<ComparisonKey>> School<'_, K> {
+impl<K: Fn(&Chosen, &[UrlId]) -> Vec<ComparisonKey>> HalfA<'_, K> {
     /// What passes, each on top of those before it.
     fn choose(&mut self, mut candidates: Vec<Candidate>) -> Vec<Candidate> {
         for candidate in &mut candidates {
@@ -235,7 +259,7 @@ impl<K: Fn(&Chosen, &[UrlId]) -> Vec<ComparisonKey>> School<'_, K> {
             let mut rest = Vec::new();
             for candidate in candidates {
                 let merged = self.try_out(&candidate);
-                if self.passes(merged) {
+                if merged.is_chosen(self.decidable_min) {
                     self.accept(&candidate);
                     rules.push(candidate);
                     continue;
@@ -276,14 +300,10 @@ impl<K: Fn(&Chosen, &[UrlId]) -> Vec<ComparisonKey>> School<'_, K> {
                     names: [one.names.as_slice(), &other.names].concat(),
                     urls: urls.filter(|url| with_other.contains(url)).collect(),
                 };
-                let is_enough = pair.urls.len() as u64 > self.decidable_min;
-                (is_enough && self.passes(self.try_out(&pair))).then_some(pair)
+                let merges = || self.try_out(&pair).is_chosen(self.decidable_min);
+                (pair.urls.len() > 1 && merges()).then_some(pair)
             })
         })
-    }
-
-    fn passes(&self, merged: Evidence) -> bool {
-        merged.wrong == 0 && merged.right >= self.decidable_min
     }
 
     /// What a candidate merges beyond what is merged already.
@@ -366,14 +386,9 @@ impl Partition {
 }
 
 fn merge(table: &Table, url: UrlId, keeper: UrlId) -> Merge {
-    let is_sound = table.witness(url).is_sound() && table.witness(keeper).is_sound();
     Merge {
         skeleton: table.url(url).skeleton,
-        is_right: match table.verdict(url, keeper) {
-            Verdict::Right => is_sound.then_some(true),
-            Verdict::Wrong => Some(false),
-            Verdict::Unverifiable => None,
-        },
+        is_right: table.decides(table.verdict(url, keeper), (url, keeper)),
     }
 }
 
@@ -438,13 +453,13 @@ mod tests {
             let values = urls.iter().map(|url| made[*url as usize].0);
             values.map(|values| key(values, chosen)).collect()
         };
-        let lesson = learn(&table, &urls, candidates, 2, keys);
-        let found: Vec<_> = lesson
-            .entries
+        let rules = learn(&table, &urls, candidates, 2, keys);
+        let found: Vec<_> = rules
+            .all
             .iter()
-            .map(|entry| {
-                let Evidence { right, wrong, .. } = entry.measured;
-                (entry.rule.names.as_slice(), right, wrong, entry.fate)
+            .map(|rule| {
+                let Evidence { right, wrong, .. } = rule.measured;
+                (rule.candidate.names.as_slice(), right, wrong, rule.fate)
             })
             .collect();
         assert_eq!(found, expected);

@@ -7,11 +7,12 @@ use hashbrown::HashMap;
 use super::classes::Classes;
 use super::halves::Half;
 use super::interval::Cluster;
+use super::learn::{Evidence, Fate};
 use super::noise::{distance, nearest};
 use super::pair::Verdict;
 use super::run::Run;
 use super::table::{CaptureRow, Digest, Table, UrlId};
-use super::verdict::{Thresholds, passes};
+use super::verdict::Thresholds;
 use crate::key::ComparisonKey;
 
 /// Merges of one domain: that of the keeper.
@@ -31,25 +32,33 @@ pub struct MergeCounts {
     pub decidable: u64,
     /// Of these, right.
     pub right_decidable: u64,
-    /// Decidable, of the half that rules are measured on.
-    pub decidable_half_b: u64,
-    /// Of these, wrong.
-    pub wrong_half_b: u64,
+    /// Those of the half that rules are learned on.
+    pub half_a: Evidence,
+    /// Those of the half that they are measured on.
+    pub half_b: Evidence,
 }
 
 impl MergeCounts {
-    fn counts_mut(&mut self) -> [&mut u64; 9] {
-        [
-            &mut self.merged,
-            &mut self.right,
-            &mut self.wrong,
-            &mut self.wrong_stable,
-            &mut self.unverifiable,
-            &mut self.decidable,
-            &mut self.right_decidable,
-            &mut self.decidable_half_b,
-            &mut self.wrong_half_b,
-        ]
+    /// What these counts of a sample say of the whole, where each stands for as many as `whole` says.
+    fn of_whole(self, whole: impl Fn(u64) -> u64) -> Self {
+        let [right, wrong, unverifiable] = [self.right, self.wrong, self.unverifiable].map(&whole);
+        Self {
+            merged: right + wrong + unverifiable,
+            right,
+            wrong,
+            wrong_stable: whole(self.wrong_stable),
+            unverifiable,
+            decidable: whole(self.right_decidable) + wrong,
+            right_decidable: whole(self.right_decidable),
+            half_a: self.half_a,
+            half_b: self.half_b,
+        }
+    }
+
+    /// Whether a rule for this host alone has the evidence it needs: half A would choose it, and half B bears it out.
+    fn passes(&self, thresholds: &Thresholds) -> bool {
+        let decidable_min = thresholds.host_decidable_min;
+        self.half_a.is_chosen(decidable_min) && self.half_b.fate(decidable_min) == Fate::Kept
     }
 }
 
@@ -142,17 +151,25 @@ impl Merges {
         }
     }
 
-    /// All its counts.
-    pub(super) fn counts_mut(&mut self) -> impl Iterator<Item = &mut u64> {
-        let classes = [
+    /// Makes the counts of a sample those of the whole, and returns them as they were, without the list. `whole` has a
+    /// count of the whole by the domain, the merges of the sample there, and the count; without a domain it is of all.
+    pub(super) fn blow_up(&mut self, whole: impl Fn(Option<u32>, u64, u64) -> u64) -> Self {
+        let wrong = std::mem::take(&mut self.wrong);
+        let counted = self.clone();
+        self.wrong = wrong;
+        let n_classes = self.n_classes();
+        for count in [
             &mut self.classes_right,
             &mut self.classes_wrong,
             &mut self.classes_unverifiable,
-        ];
-        let domains = self.by_domain.values_mut();
-        classes
-            .into_iter()
-            .chain(domains.flat_map(MergeCounts::counts_mut))
+        ] {
+            *count = whole(None, n_classes, *count);
+        }
+        for (domain, counts) in &mut self.by_domain {
+            let merged = counts.merged;
+            *counts = counts.of_whole(|count| whole(Some(*domain), merged, count));
+        }
+        counted
     }
 
     /// Number of classes with a merge.
@@ -197,11 +214,11 @@ impl Merges {
         self.wrong.iter().filter(near).count() as u64
     }
 
-    /// Domains where the rule alone has the evidence it needs.
+    /// Domains where it alone has the evidence it needs.
     pub fn passing_domains(&self, thresholds: &Thresholds) -> impl Iterator<Item = u32> {
         self.by_domain
             .iter()
-            .filter(|(_, counts)| passes(counts, thresholds))
+            .filter(|(_, counts)| counts.passes(thresholds))
             .map(|(domain, _)| *domain)
     }
 
@@ -217,24 +234,22 @@ impl Merges {
 
     fn add(&mut self, table: &Table, key: ComparisonKey, (url, keeper): (UrlId, UrlId)) -> Verdict {
         let verdict = table.verdict(url, keeper);
-        let is_sound = table.witness(url).is_sound() && table.witness(keeper).is_sound();
+        let is_right = table.decides(verdict, (url, keeper));
         let is_stable = table.are_stable(url, keeper);
-        let is_half_b = table.url(url).skeleton.half() == Some(Half::B);
         let counts = self.by_domain.entry(table.url(keeper).domain).or_default();
         counts.merged += 1;
+        counts.decidable += u64::from(is_right.is_some());
+        counts.right_decidable += u64::from(is_right == Some(true));
+        match table.url(url).skeleton.half() {
+            Some(Half::A) => counts.half_a.add(is_right),
+            Some(Half::B) => counts.half_b.add(is_right),
+            None => {}
+        }
         match verdict {
-            Verdict::Right => {
-                counts.right += 1;
-                counts.decidable += u64::from(is_sound);
-                counts.right_decidable += u64::from(is_sound);
-                counts.decidable_half_b += u64::from(is_sound && is_half_b);
-            }
+            Verdict::Right => counts.right += 1,
             Verdict::Wrong => {
                 counts.wrong += 1;
                 counts.wrong_stable += u64::from(is_stable);
-                counts.decidable += 1;
-                counts.decidable_half_b += u64::from(is_half_b);
-                counts.wrong_half_b += u64::from(is_half_b);
                 self.wrong.push(WrongMerge {
                     key,
                     url,

@@ -35,7 +35,7 @@ pub use explain::{Explanation, Interaction, Interactions};
 pub use floor::{Chance, Floor};
 pub use halves::{Half, Skeleton};
 pub use interval::{Cluster, DOMAIN_GROUPS, Precision};
-pub use learn::{Candidate, Chosen, Entry, Evidence, Fate, Lesson, held_out, learn};
+pub use learn::{Candidate, Chosen, Evidence, Fate, LearnedRule, LearnedRules, held_out, learn};
 pub use limits::Limits;
 pub use loss::{Contents, Loss};
 pub use merge::{MergeCounts, Merges, WrongMerge};
@@ -48,7 +48,7 @@ pub use table::{Content, Lanes, Sighting, Table, Url, UrlId};
 pub use verdict::{Advice, DOMAINS_MIN, Lack, Thresholds};
 
 use rayon::prelude::*;
-use sample::Spread;
+use sample::{Known, Spread};
 
 /// A rule, a policy, or one held against another.
 #[derive(Clone, Debug, Default)]
@@ -61,6 +61,8 @@ pub struct Question {
     pub urls_fired: u64,
     /// URLs whose raw forms get several keys.
     pub urls_split: u64,
+    /// Of a rule: domains where it was learned. `None` for what is not learned as such: its own counts decide.
+    pub learned_on: Option<Vec<u32>>,
 }
 
 /// What the answers depend on besides the table.
@@ -93,9 +95,14 @@ pub struct Evaluation {
 #[must_use]
 pub fn evaluate(table: &Table, questions: &[Question], settings: &Settings) -> Evaluation {
     let all: Vec<UrlId> = table.ids().collect();
+    let contents = Contents::of(table, &settings.domain_groups);
+    let same = table.same(&all, &settings.limits);
     let shared = Shared {
-        contents: Contents::of(table, &settings.domain_groups),
-        same: table.same(&all, &settings.limits),
+        known: settings
+            .sample
+            .map(|sample| Known::of(table, sample, (same.pairs, contents.n))),
+        contents,
+        same,
     };
     let is_noise_known = table.noise.is_known_somewhere();
     let weighed: Vec<(floor::Weights, Option<Classes>)> = questions
@@ -157,6 +164,8 @@ fn chance(
 struct Shared {
     contents: Contents,
     same: same::Tally,
+    /// Where only a sample was keyed.
+    known: Option<Known>,
 }
 
 impl Shared {
@@ -176,6 +185,9 @@ impl Shared {
         }
         let merges = Merges::of(table, &question.classes, question.except.as_ref());
         let precision = Precision::of(&merges.clusters());
+        let thresholds = &settings.thresholds;
+        let passing = question.learned_on.clone();
+        let passing = passing.unwrap_or_else(|| merges.passing_domains(thresholds).collect());
         let mut outcome = Outcome {
             urls_fired: question.urls_fired,
             urls_split: question.urls_split,
@@ -194,16 +206,18 @@ impl Shared {
             contents_unstable: self.contents.n_unstable,
             loss_interval: interval::page_loss(&self.contents.group_losses(&loss)),
             loss,
-            advice: Advice::of(&merges, &precision, &settings.thresholds),
+            advice: Advice::of(&merges, &precision, thresholds, &passing),
+            passing,
             precision,
             floor,
             merges,
             sampled: None,
+            counted: None,
         };
-        if let Some(sample) = settings.sample {
-            self.blow_up(table, question, (part, sample), &mut outcome);
-            let right = sample.whole_pairs(right_of_all);
-            outcome.pairs_missed = self.same.pairs.saturating_sub(right);
+        if let (Some(known), Some(sample)) = (&self.known, settings.sample) {
+            self.blow_up(table, question, (part, known), &mut outcome);
+            let right = sample.whole_pairs(right_of_all, self.same.pairs);
+            outcome.pairs_missed = self.same.pairs - right;
         }
         outcome
     }
@@ -213,10 +227,10 @@ impl Shared {
         &self,
         table: &Table,
         question: &Question,
-        (part, sample): (Option<&Classes>, Sample),
+        (part, known): (Option<&Classes>, &Known),
         outcome: &mut Outcome,
     ) {
-        let is_keyed = |url: UrlId| sample.holds(table.url(url).skeleton);
+        let is_keyed = |url: UrlId| known.holds(table.url(url).skeleton);
         let among = |classes| self.contents.loss_among(table, classes, is_keyed);
         let mut at_most = among(&question.classes);
         if let Some(part) = part {
@@ -226,13 +240,9 @@ impl Shared {
         let parts = (question.except.as_ref(), part);
         let spread = Spread::of(table, &question.classes, parts, &limits);
         let lost = [&*outcome.loss.homes, &*at_most.homes];
-        let sampled = spread.sampled(table, sample, self.same.pairs, lost);
-        outcome.loss.first = sample.whole(outcome.loss.first);
-        outcome.loss.best = sample.whole(outcome.loss.best);
-        outcome.loss.worst = sample.whole(at_most.worst);
-        outcome.loss.expected = f64::NAN;
-        outcome.loss_interval = Some(sampled.page_loss);
-        outcome.blow_up(sampled);
+        let sampled = spread.sampled(table, known, lost);
+        outcome.loss.worst = at_most.worst;
+        outcome.blow_up(sampled, known);
     }
 }
 

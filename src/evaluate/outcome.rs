@@ -1,7 +1,5 @@
 //! All figures of one rule or policy.
 
-use std::borrow::Cow;
-
 use super::floor::Floor;
 use super::interval::{Precision, binomial_tail, discoveries};
 use super::loss::Loss;
@@ -53,22 +51,15 @@ pub struct Outcome {
     pub floor: Floor,
     /// What to do.
     pub advice: Advice,
+    /// Domains where it is to be adopted alone.
+    pub passing: Vec<u32>,
     /// Where only a sample was keyed: how sure the counts are, which are those of the sample over its share.
     pub sampled: Option<Sampled>,
+    /// Where only a sample was keyed: the merges that were counted in it, without their list.
+    pub counted: Option<Merges>,
 }
 
 impl Outcome {
-    /// What a count was before that of a sample was made one of the whole.
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a count times a share is a count"
-    )]
-    fn seen(&self, count: u64) -> u64 {
-        let share = self.sampled.map_or(1.0, |sampled| sampled.sample.share);
-        (count as f64 * share).round() as u64
-    }
-
     /// Pairs of which nothing is known.
     #[must_use]
     pub fn pairs_unverifiable(&self) -> u128 {
@@ -122,33 +113,23 @@ impl Outcome {
     /// What stands against adopting it.
     #[must_use]
     pub fn lacks(&self, thresholds: &Thresholds) -> Vec<Lack> {
-        Lack::of(&self.evidence(), &self.precision, thresholds)
+        Lack::of(self.evidence(), &self.precision, thresholds)
     }
 
     /// The merges that were looked at: those of a sample as they were counted in it.
     #[must_use]
-    pub fn evidence(&self) -> Cow<'_, Merges> {
-        if self.sampled.is_none() {
-            return Cow::Borrowed(&self.merges);
-        }
-        let mut merges = self.merges.clone();
-        merges
-            .counts_mut()
-            .for_each(|count| *count = self.seen(*count));
-        Cow::Owned(merges)
+    pub fn evidence(&self) -> &Merges {
+        self.counted.as_ref().unwrap_or(&self.merges)
     }
 
     /// The domains with their counts, and whether the rule is worse there than is allowed.
     #[must_use]
     pub fn hosts(&self, precision_min: f64) -> Vec<(u32, MergeCounts, bool)> {
         let p_values: Vec<f64> = self
-            .merges
+            .evidence()
             .by_domain
             .values()
-            .map(|counts| {
-                let [wrong, decidable] = [counts.wrong, counts.decidable].map(|n| self.seen(n));
-                binomial_tail(wrong, decidable, 1.0 - precision_min)
-            })
+            .map(|counts| binomial_tail(counts.wrong, counts.decidable, 1.0 - precision_min))
             .collect();
         self.merges
             .by_domain

@@ -27,6 +27,18 @@ impl Table {
         }
     }
 
+    /// What a merge with this verdict counts for: whether it is right; `None` where it is not decidable.
+    #[must_use]
+    pub(super) fn decides(&self, verdict: Verdict, (a, b): (UrlId, UrlId)) -> Option<bool> {
+        match verdict {
+            Verdict::Right => {
+                (self.witness(a).is_sound() && self.witness(b).is_sound()).then_some(true)
+            }
+            Verdict::Wrong => Some(false),
+            Verdict::Unverifiable => None,
+        }
+    }
+
     /// Whether a digest that is no boilerplate, or a final URL, is in both, in runs that meet.
     #[must_use]
     pub fn shares_evidence(&self, a: UrlId, b: UrlId) -> bool {

@@ -38,11 +38,10 @@ impl Sample {
         skeleton.hash().is_some_and(|hash| is_below(place(hash)))
     }
 
-    /// A count of the sample as one of the whole.
-    pub(super) fn whole(self, count: u64) -> u64 {
-        self.whole_pairs(count.into())
-            .try_into()
-            .unwrap_or(u64::MAX)
+    /// A count of the sample as one of the whole, which has `most`.
+    pub(super) fn whole(self, count: u64, most: u64) -> u64 {
+        let count = self.whole_pairs(count.into(), most.into());
+        count.try_into().unwrap_or(u64::MAX)
     }
 
     #[expect(
@@ -50,8 +49,57 @@ impl Sample {
         clippy::cast_sign_loss,
         reason = "a count over a share is not negative, and beyond 2^128 it is held to that"
     )]
-    pub(super) fn whole_pairs(self, count: u128) -> u128 {
-        (count as f64 / self.share).round() as u128
+    pub(super) fn whole_pairs(self, count: u128, most: u128) -> u128 {
+        ((count as f64 / self.share).round() as u128).min(most)
+    }
+}
+
+/// What is known of the whole without a sample: no count of it can be beyond.
+#[derive(Clone, Debug)]
+pub(super) struct Known {
+    sample: Sample,
+    /// URLs that are not drawn, by domain.
+    undrawn: Vec<u64>,
+    n_undrawn: u64,
+    /// Pairs of which not both URLs are drawn.
+    pairs_undrawn: u128,
+    /// Pairs that share evidence.
+    pairs_same: u128,
+    contents: u64,
+}
+
+impl Known {
+    /// Of a table; `pairs_same` of its pairs share evidence.
+    pub(super) fn of(table: &Table, sample: Sample, (pairs_same, contents): (u128, u64)) -> Self {
+        let n_domains = table.urls.iter().map(|url| url.domain as usize + 1).max();
+        let mut undrawn = vec![0; n_domains.unwrap_or(0)];
+        for url in &table.urls {
+            undrawn[url.domain as usize] += u64::from(!sample.holds(url.skeleton));
+        }
+        let n_undrawn: u64 = undrawn.iter().sum();
+        let pairs = |n: u128| n * n.saturating_sub(1) / 2;
+        let n_urls = table.urls.len() as u128;
+        Self {
+            sample,
+            undrawn,
+            n_undrawn,
+            pairs_undrawn: pairs(n_urls) - pairs(n_urls - u128::from(n_undrawn)),
+            pairs_same,
+            contents,
+        }
+    }
+
+    /// Whether the URLs of a skeleton are drawn.
+    pub(super) fn holds(&self, skeleton: Skeleton) -> bool {
+        self.sample.holds(skeleton)
+    }
+
+    /// As [`Merges::blow_up`] asks: each URL that is not drawn can make one merge more, of its domain.
+    fn merges(&self, domain: Option<u32>, merged: u64, count: u64) -> u64 {
+        let undrawn = domain.map_or(self.n_undrawn, |domain| self.undrawn[domain as usize]);
+        let most = u128::from(count) * u128::from(merged + undrawn) / u128::from(merged.max(1));
+        self.sample
+            .whole(count, most.try_into().unwrap_or(u64::MAX))
     }
 }
 
@@ -79,6 +127,14 @@ pub struct Sampled {
     pub pairs_missed: Estimate,
     /// Contents lost: at least if all that URLs outside the sample show is kept there, at most if nothing is.
     pub page_loss: (f64, f64),
+}
+
+impl Estimate {
+    /// Held to what there is.
+    fn at_most(self, most: f64) -> Self {
+        let [count, low, high] = [self.count, self.low, self.high].map(|count| count.min(most));
+        Self { count, low, high }
+    }
 }
 
 /// A row's counts by skeleton.
@@ -128,31 +184,37 @@ impl Spread {
         spread
     }
 
-    /// `n_same` are all pairs that share evidence; `lost` has the homes of contents lost at least and at most.
+    /// `lost` has the homes of contents lost at least and at most.
     pub(super) fn sampled(
         self,
         table: &Table,
-        sample: Sample,
-        n_same: u128,
+        known: &Known,
         lost: [&[(UrlId, i128)]; 2],
     ) -> Sampled {
+        let share = known.sample.share;
+        let all_of = |counts: &[(Skeleton, i128)]| -> i128 { counts.iter().map(|row| row.1).sum() };
+        let urls_most = all_of(&self.urls[0]) as f64 + known.n_undrawn as f64;
+        let pairs_most = all_of(&self.pairs[0]) as f64 + known.pairs_undrawn as f64;
+        let n_same = known.pairs_same as f64;
         let mut weight = 1.0;
         let urls = self
             .urls
-            .map(|counts| estimate(counts, sample.share, &mut weight));
+            .map(|counts| estimate(counts, share, &mut weight).at_most(urls_most));
         let mut pair_weight = 1.0;
         let pairs = self
             .pairs
-            .map(|counts| estimate(counts, sample.share, &mut pair_weight));
-        let right = estimate(self.right, sample.share, &mut 1.0);
-        let missed = |right: f64| (n_same as f64 - right).max(0.0);
+            .map(|counts| estimate(counts, share, &mut pair_weight).at_most(pairs_most));
+        let [merged, right_of_these, wrong] = pairs;
+        let pairs = [merged, right_of_these.at_most(n_same), wrong];
+        let right = estimate(self.right, share, &mut 1.0);
+        let missed = |right: f64| (n_same - right).max(0.0);
         let [at_least, at_most] = lost.map(|homes| {
             let homes = homes.iter();
             let homes = homes.map(|(url, n)| (table.url(*url).skeleton, *n));
-            estimate(homes.collect(), sample.share, &mut 1.0)
+            estimate(homes.collect(), share, &mut 1.0).at_most(known.contents as f64)
         });
         Sampled {
-            sample,
+            sample: known.sample,
             urls,
             pairs_missed: Estimate {
                 count: missed(right.count),
@@ -227,14 +289,20 @@ fn search(seen: f64, share: f64, is_below: impl Fn(f64) -> bool) -> f64 {
 
 impl Outcome {
     /// The counts of a sample as those of the whole; shares and the advice stay those of the sample, whose evidence they are.
-    pub(super) fn blow_up(&mut self, sampled: Sampled) {
+    pub(super) fn blow_up(&mut self, sampled: Sampled, known: &Known) {
         let sample = sampled.sample;
-        for count in [&mut self.urls_fired, &mut self.urls_split]
-            .into_iter()
-            .chain(self.merges.counts_mut())
-        {
-            *count = sample.whole(*count);
+        for count in [&mut self.urls_fired, &mut self.urls_split] {
+            *count = sample.whole(*count, *count + known.n_undrawn);
         }
+        let loss = &mut self.loss;
+        for count in [&mut loss.first, &mut loss.best, &mut loss.worst] {
+            *count = sample.whole(*count, known.contents);
+        }
+        loss.expected = f64::NAN;
+        self.loss_interval = Some(sampled.page_loss);
+        let whole = |domain, merged, count| known.merges(domain, merged, count);
+        self.counted = Some(self.merges.blow_up(whole));
+        let pairs_most = self.pairs_merged + known.pairs_undrawn;
         for count in [
             &mut self.pairs_merged,
             &mut self.pairs_right,
@@ -245,8 +313,9 @@ impl Outcome {
         .chain(&mut self.pairs_right_redirect)
         .chain(&mut self.pairs_wrong_near)
         {
-            *count = sample.whole_pairs(*count);
+            *count = sample.whole_pairs(*count, pairs_most);
         }
+        self.pairs_right = self.pairs_right.min(known.pairs_same);
         self.sampled = Some(sampled);
     }
 }
@@ -289,6 +358,34 @@ mod tests {
         check(beta_reg(10.0, low - 9.0, 0.1), TAIL);
         check(1.0 - beta_reg(11.0, high - 10.0, 0.1), TAIL);
         check(trials_min(7.0, 1.0), 7.0);
+    }
+
+    #[test]
+    fn no_count_is_beyond_what_there_is() {
+        let known = |undrawn: [u64; 2]| Known {
+            sample: Sample {
+                share: 0.1,
+                seed: 1,
+            },
+            undrawn: undrawn.to_vec(),
+            n_undrawn: undrawn.iter().sum(),
+            pairs_undrawn: 0,
+            pairs_same: 0,
+            contents: 0,
+        };
+        // Of 8 merges 6 are right, and 4 URLs more there cannot make 72 merges more.
+        assert_eq!(known([4, 90]).merges(Some(0), 8, 6), 9);
+        assert_eq!(known([4, 90]).merges(Some(0), 8, 8), 12);
+        assert_eq!(known([4, 90]).merges(Some(1), 8, 6), 60);
+        assert_eq!(known([4, 90]).merges(None, 8, 8), 80);
+        assert_eq!(known([0, 0]).merges(None, 0, 0), 0);
+        let most = Estimate {
+            count: 70.0,
+            low: 5.0,
+            high: 120.0,
+        };
+        let held = most.at_most(60.0);
+        assert_eq!([held.count, held.low, held.high], [60.0, 5.0, 60.0]);
     }
 
     #[test]

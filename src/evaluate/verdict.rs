@@ -1,7 +1,7 @@
 //! What to do with a rule.
 
 use super::interval::Precision;
-use super::merge::{MergeCounts, Merges};
+use super::merge::Merges;
 
 /// Domains that an interval needs to be believed.
 pub const DOMAINS_MIN: usize = 30;
@@ -52,9 +52,14 @@ impl Advice {
         }
     }
 
-    /// The first that applies.
+    /// The first that applies. `passing` has the domains where it is to be adopted alone.
     #[must_use]
-    pub fn of(merges: &Merges, precision: &Precision, thresholds: &Thresholds) -> Self {
+    pub fn of(
+        merges: &Merges,
+        precision: &Precision,
+        thresholds: &Thresholds,
+        passing: &[u32],
+    ) -> Self {
         let high = precision.interval.map(|(_, high)| high);
         if Lack::of(merges, precision, thresholds).is_empty() {
             Self::Adopt
@@ -62,10 +67,10 @@ impl Advice {
             && merges.total().wrong_stable > 0
         {
             Self::Reject
-        } else if merges.passing_domains(thresholds).next().is_some() {
-            Self::AdoptPerHost
-        } else {
+        } else if passing.is_empty() {
             Self::NotEnoughEvidence
+        } else {
+            Self::AdoptPerHost
         }
     }
 }
@@ -108,15 +113,10 @@ impl Lack {
     }
 }
 
-/// Whether a rule for this host alone has the evidence it needs.
-#[must_use]
-pub(super) fn passes(host: &MergeCounts, thresholds: &Thresholds) -> bool {
-    host.decidable_half_b >= thresholds.host_decidable_min && host.wrong_half_b == 0
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::evaluate::{Evidence, MergeCounts};
 
     /// So many domains with these merges each.
     fn check(n_domains: u32, host: MergeCounts, lacks: &[Lack], advice: Advice) {
@@ -133,7 +133,34 @@ mod tests {
         let precision = Precision::of(&merges.clusters());
         let thresholds = Thresholds::default();
         assert_eq!(Lack::of(&merges, &precision, &thresholds), lacks);
-        assert_eq!(Advice::of(&merges, &precision, &thresholds), advice);
+        let passing: Vec<u32> = merges.passing_domains(&thresholds).collect();
+        let found = Advice::of(&merges, &precision, &thresholds, &passing);
+        assert_eq!(found, advice);
+    }
+
+    #[test]
+    fn a_host_needs_both_halves() {
+        let half = |right, wrong| Evidence {
+            right,
+            wrong,
+            unverifiable: 5,
+        };
+        let of = |half_a, half_b| MergeCounts {
+            right: 400,
+            half_a,
+            half_b,
+            ..MergeCounts::default()
+        };
+        let lacks = [Lack::Precision, Lack::Decidable, Lack::Domains];
+        for (half_a, half_b, advice) in [
+            (half(30, 0), half(300, 0), Advice::AdoptPerHost),
+            (half(29, 0), half(300, 0), Advice::NotEnoughEvidence),
+            (half(300, 1), half(300, 0), Advice::NotEnoughEvidence),
+            (half(300, 0), half(299, 0), Advice::NotEnoughEvidence),
+            (half(300, 0), half(300, 1), Advice::NotEnoughEvidence),
+        ] {
+            check(1, of(half_a, half_b), &lacks, advice);
+        }
     }
 
     #[test]

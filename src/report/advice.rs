@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::figures::CountsByName;
 use super::learned::LearnedPolicy;
 use super::people::People;
+use super::text::visible;
 use crate::evaluate::{
     Advice, Estimate, Interactions, N_BINS, Outcome, Sample, Sampled, Share, Table, Thresholds,
 };
@@ -50,8 +51,8 @@ pub struct Evaluated<'a> {
     pub n_domains: usize,
     /// Rules of the policy that only work together.
     pub interactions: Interactions,
-    /// What was learned, where that was asked for.
-    pub learned: Option<LearnedPolicy<'a>>,
+    /// What was learned of single hosts.
+    pub learned: LearnedPolicy<'a>,
 }
 
 impl Evaluated<'_> {
@@ -97,7 +98,7 @@ impl Evaluated<'_> {
             })).collect::<Vec<_>>(),
             "urls_without_skeleton": self.table.n_without_skeleton(),
             "sampled": self.sampled(),
-            "learned": self.learned.as_ref().map(LearnedPolicy::figures),
+            "learned": self.learned.figures(),
             "verdicts": self.rows.iter().map(|(name, outcome)| {
                 ((*name).to_owned(), Value::from(outcome.advice.name()))
             }).collect::<serde_json::Map<_, _>>(),
@@ -157,11 +158,9 @@ impl Evaluated<'_> {
             ("page loss", self.loss()),
             ("evidence", self.evidence()),
         ];
-        lines.extend(
-            self.learned
-                .as_ref()
-                .map(|learned| ("learned", learned.line())),
-        );
+        if self.learned.is_told() {
+            lines.push(("learned", self.learned.line()));
+        }
         lines
     }
 
@@ -298,7 +297,7 @@ impl People {
     pub fn advise(&self, evaluated: &Evaluated<'_>) {
         let mut text = String::new();
         for (label, line) in evaluated.lines() {
-            writeln!(text, "{label:<11} {line}").ok();
+            writeln!(text, "{label:<11} {}", visible(&line)).ok();
         }
         self.tell(&text);
     }

@@ -6,21 +6,27 @@ use serde_json::{Value, json};
 
 use super::advice::percent;
 use super::output::{Finished, Output};
+use super::text::{clean, is_deceptive, visible};
 use crate::Result;
 use crate::capture::Timestamp;
-use crate::evaluate::{Entry, Evidence, Fate, Lesson, Precision};
+use crate::evaluate::{Evidence, Fate, LearnedRule, LearnedRules, Precision, Sample};
 use crate::policy::plan::Fragment;
 use crate::policy::{Rule, RuleSet};
+
+/// Hosts that are left out, and names that were not tried, of which so many are named.
+const LEFT_OUT_MAX: usize = 20;
 
 /// What was learned of one host.
 #[derive(Clone, Copy, Debug)]
 pub struct LearnedHost<'a> {
     /// A registrable domain.
     pub host: &'a [u8],
-    /// The names that the lesson numbers; UTF-8.
+    /// The names that the rules number; a policy file can say each.
     pub names: &'a [Vec<u8>],
     /// What was chosen, and what became of it.
-    pub lesson: &'a Lesson,
+    pub rules: &'a LearnedRules,
+    /// Names of parameters that were not tried, with the URLs that carry them.
+    pub untried: &'a [(Vec<u8>, u64)],
 }
 
 /// A learned policy.
@@ -34,10 +40,16 @@ pub struct LearnedPolicy<'a> {
     pub fragment: Fragment,
     /// By name.
     pub hosts: Vec<LearnedHost<'a>>,
+    /// Hosts that no entry can be about alone, with the number of their URLs.
+    pub unnamed: &'a [(Vec<u8>, u64)],
     /// Of all that half A has chosen, on half B.
     pub held_out: Precision,
     /// URLs evaluated.
     pub n_urls: u64,
+    /// Which of them were learned from; `None`: all.
+    pub sample: Option<Sample>,
+    /// Somebody asked for the file.
+    pub is_written: bool,
 }
 
 impl LearnedPolicy<'_> {
@@ -59,10 +71,16 @@ impl LearnedPolicy<'_> {
         Ok((output.finish()?, self.count(Fate::Kept)))
     }
 
+    /// Whether people are told of it unasked: something was learned.
+    #[must_use]
+    pub fn is_told(&self) -> bool {
+        self.is_written || self.count(Fate::Kept) > 0
+    }
+
     /// Its line on stderr.
     #[must_use]
     pub fn line(&self) -> String {
-        let hosts = self.hosts.iter().filter(|host| has_kept(host.lesson));
+        let hosts = self.hosts.iter().filter(|host| has_kept(host));
         let n_removed = self.count(Fate::Wrong) + self.count(Fate::TooFew);
         let mut text = format!(
             "{} rules for {} hosts; half B: {}",
@@ -73,7 +91,45 @@ impl LearnedPolicy<'_> {
         if n_removed > 0 {
             write!(text, "; {n_removed} chosen by half A but removed").ok();
         }
+        if !self.unnamed.is_empty() {
+            let n_unnamed = self.unnamed.len();
+            write!(text, "; {n_unnamed} hosts left out that no entry can name").ok();
+        }
+        if !self.is_written {
+            text.push_str("; --policy-out writes them");
+        }
         text
+    }
+
+    /// Hosts that no entry can be about alone, and names that were not tried: a sentence each.
+    #[must_use]
+    pub fn left_out(&self) -> Vec<String> {
+        let mut sentences = Vec::new();
+        if !self.unnamed.is_empty() {
+            let n_urls: u64 = self.unnamed.iter().map(|(_, n_urls)| n_urls).sum();
+            sentences.push(format!(
+                "not learned for {} hosts with {n_urls} URLs, since an entry for one would be about other sites too: {}",
+                self.unnamed.len(),
+                listed(self.unnamed),
+            ));
+        }
+        for host in &self.hosts {
+            let (more, unsayable): (Vec<_>, Vec<_>) = host
+                .untried
+                .iter()
+                .cloned()
+                .partition(|(name, _)| parameter_text(name).is_some());
+            for (names, why) in [
+                (unsayable, "since no policy file can say it"),
+                (more, "since others are on more URLs"),
+            ] {
+                if !names.is_empty() {
+                    let host = shown(host.host);
+                    sentences.push(format!("{host}: not tried, {why}: {}", listed(&names)));
+                }
+            }
+        }
+        sentences
     }
 
     /// For the summary.
@@ -84,8 +140,9 @@ impl LearnedPolicy<'_> {
         json!({
             "date": self.day(),
             "entries": self.hosts.iter().flat_map(|host| {
-                host.lesson.entries.iter().map(|entry| entry_figures(host, entry))
+                host.rules.all.iter().map(|rule| rule_figures(host, rule))
             }).collect::<Vec<_>>(),
+            "left_out": self.left_out(),
             "held_out": {
                 "right": total.right,
                 "wrong": total.wrong,
@@ -100,9 +157,13 @@ impl LearnedPolicy<'_> {
     }
 
     fn write_to(&self, out: &mut String) -> std::fmt::Result {
+        let sample = self.sample.map_or(String::new(), |sample| {
+            let share = percent(Some(sample.share));
+            format!("a sample ({share}, seed {}) of ", sample.seed)
+        });
         writeln!(
             out,
-            "# Learned by `dedupe evaluate` on {} from half A of {} URLs, measured once on half B.",
+            "# Learned by `dedupe evaluate` on {} from half A of {sample}{} URLs, measured once on half B.",
             self.day(),
             self.n_urls
         )?;
@@ -120,51 +181,44 @@ impl LearnedPolicy<'_> {
         if self.fragment == Fragment::KeepRoutes {
             writeln!(out, "fragment = \"keep-routes\"")?;
         }
-        for host in self.hosts.iter().filter(|host| has_kept(host.lesson)) {
-            writeln!(out, "\n[[origin]]\nhost = {}", quoted(host.host))?;
+        for host in self.hosts.iter().filter(|host| has_kept(host)) {
+            let name = std::str::from_utf8(host.host).unwrap_or_default();
+            writeln!(out, "\n[[origin]]\nhost = {}", quoted(name))?;
             self.write_bets(host, out)?;
             self.write_names(host, out)?;
         }
-        if self.count(Fate::Kept) < self.n_entries() {
+        if self.count(Fate::Kept) < self.n_rules() {
             writeln!(out, "\n# Chosen by half A and removed by half B:")?;
         }
         for host in &self.hosts {
-            for entry in host
-                .lesson
-                .entries
-                .iter()
-                .filter(|entry| entry.fate != Fate::Kept)
-            {
-                let names = entry_names(host, entry).join("; ");
-                let host = host.host.escape_ascii();
-                writeln!(
-                    out,
-                    "# {host}: {}: {}",
-                    names.escape_default(),
-                    self.evidence(entry)
-                )?;
+            let removed = |rule: &&LearnedRule| rule.fate != Fate::Kept;
+            for rule in host.rules.all.iter().filter(removed) {
+                let names = rule_names(host, rule).join("; ");
+                let host = shown(host.host);
+                writeln!(out, "# {host}: {names}: {}", self.evidence(rule))?;
             }
         }
-        Ok(())
+        let left_out = self.left_out();
+        if !left_out.is_empty() {
+            writeln!(out, "\n# Left out:")?;
+        }
+        left_out
+            .iter()
+            .try_for_each(|sentence| writeln!(out, "# {sentence}"))
     }
 
     /// A line a family, under the evidence of each of its options.
     fn write_bets(&self, host: &LearnedHost<'_>, out: &mut String) -> std::fmt::Result {
-        let kept = || kept(host.lesson).filter(|entry| !entry.rule.rules.is_empty());
-        let rules = kept().fold(RuleSet::EMPTY, |all, entry| all.union(entry.rule.rules));
+        let kept = || host.rules.kept().map(|rule| (rule, rule.candidate.rules));
+        let rules = kept().fold(RuleSet::EMPTY, |all, (_, own)| all.union(own));
         let mut families: Vec<&str> = rules.iter().map(Rule::family).collect();
         families.dedup();
         for family in families {
             let of_family = |rule: &Rule| rule.family() == family;
-            for entry in kept().filter(|entry| entry.rule.rules.iter().any(|rule| of_family(&rule)))
-            {
-                let names = entry_names(host, entry).join("; ");
-                writeln!(
-                    out,
-                    "# {names}: {} ({} right)",
-                    self.evidence(entry),
-                    entry.learned.right
-                )?;
+            for (rule, _) in kept().filter(|(_, own)| own.iter().any(|rule| of_family(&rule))) {
+                let names = rule_names(host, rule).join("; ");
+                let (evidence, right) = (self.evidence(rule), rule.learned.right);
+                writeln!(out, "# {names}: {evidence} ({right} right)")?;
             }
             let options: Vec<String> = rules
                 .iter()
@@ -179,29 +233,31 @@ impl LearnedPolicy<'_> {
 
     /// `query-drop`, a line a name.
     fn write_names(&self, host: &LearnedHost<'_>, out: &mut String) -> std::fmt::Result {
-        let mut names: Vec<(&[u8], &Entry)> = kept(host.lesson)
-            .flat_map(|entry| entry.rule.names.iter().map(move |name| (name, entry)))
-            .map(|(name, entry)| (host.names[*name as usize].as_slice(), entry))
+        let mut names: Vec<(&[u8], &LearnedRule)> = host
+            .rules
+            .kept()
+            .flat_map(|rule| rule.candidate.names.iter().map(move |name| (name, rule)))
+            .map(|(name, rule)| (host.names[*name as usize].as_slice(), rule))
             .collect();
         if names.is_empty() {
             return Ok(());
         }
         names.sort_unstable_by_key(|(name, _)| *name);
         writeln!(out, "query-drop = [")?;
-        for (name, entry) in names {
-            let (name, evidence) = (quoted(name), self.evidence(entry));
+        for (name, rule) in names {
+            let name = quoted(&parameter_text(name).unwrap_or_default());
+            let (evidence, right) = (self.evidence(rule), rule.learned.right);
             writeln!(
                 out,
-                "    {{ name = {name}, evidence = \"{evidence}\" }}, # ({} right)",
-                entry.learned.right
+                "    {{ name = {name}, evidence = \"{evidence}\" }}, # ({right} right)"
             )?;
         }
         writeln!(out, "]")
     }
 
     /// `412 right, 0 wrong, 2026-11-30`.
-    fn evidence(&self, entry: &Entry) -> String {
-        let Evidence { right, wrong, .. } = entry.measured;
+    fn evidence(&self, rule: &LearnedRule) -> String {
+        let Evidence { right, wrong, .. } = rule.measured;
         format!("{right} right, {wrong} wrong, {}", self.day())
     }
 
@@ -211,7 +267,9 @@ impl LearnedPolicy<'_> {
         if total.decidable() == 0 {
             return "no merge has a verdict".to_owned();
         }
-        let mut text = format!("{} of {} merges are wrong", total.wrong, total.decidable());
+        let of_sample = self.sample.map_or("", |_| " of the sample");
+        let (wrong, decidable) = (total.wrong, total.decidable());
+        let mut text = format!("{wrong} of {decidable} merges{of_sample} are wrong");
         match self.held_out.interval {
             Some((low, high)) if total.wrong > 0 => {
                 let [from, to] = [1.0 - high, 1.0 - low].map(|share| percent(Some(share)));
@@ -235,8 +293,8 @@ impl LearnedPolicy<'_> {
 
     fn total(&self) -> Evidence {
         let mut total = Evidence::default();
-        for entry in self.hosts.iter().flat_map(|host| &host.lesson.entries) {
-            total.join(entry.measured);
+        for rule in self.hosts.iter().flat_map(|host| &host.rules.all) {
+            total.join(rule.measured);
         }
         total
     }
@@ -248,52 +306,134 @@ impl LearnedPolicy<'_> {
         String::from_utf8(text).unwrap_or_default()
     }
 
-    fn n_entries(&self) -> u64 {
+    fn n_rules(&self) -> u64 {
         let hosts = self.hosts.iter();
-        hosts.map(|host| host.lesson.entries.len() as u64).sum()
+        hosts.map(|host| host.rules.all.len() as u64).sum()
     }
 
     fn count(&self, fate: Fate) -> u64 {
-        let entries = self.hosts.iter().flat_map(|host| &host.lesson.entries);
-        entries.filter(|entry| entry.fate == fate).count() as u64
+        let rules = self.hosts.iter().flat_map(|host| &host.rules.all);
+        rules.filter(|rule| rule.fate == fate).count() as u64
     }
 }
 
-fn kept(lesson: &Lesson) -> impl Iterator<Item = &Entry> {
-    let entries = lesson.entries.iter();
-    entries.filter(|entry| entry.fate == Fate::Kept)
-}
-
-fn has_kept(lesson: &Lesson) -> bool {
-    kept(lesson).next().is_some()
+fn has_kept(host: &LearnedHost<'_>) -> bool {
+    host.rules.kept().next().is_some()
 }
 
 /// Bets as `name=option`, a parameter as `query-drop=name`.
-pub(super) fn entry_names(host: &LearnedHost<'_>, entry: &Entry) -> Vec<String> {
-    let bets = entry.rule.rules.iter().map(|rule| rule.name().to_owned());
-    let names = entry.rule.names.iter().map(|name| {
-        let name = std::str::from_utf8(&host.names[*name as usize]);
+pub(super) fn rule_names(host: &LearnedHost<'_>, rule: &LearnedRule) -> Vec<String> {
+    let candidate = &rule.candidate;
+    let bets = candidate.rules.iter().map(|rule| rule.name().to_owned());
+    let names = candidate.names.iter().map(|name| {
+        let name = parameter_text(&host.names[*name as usize]);
         format!("query-drop={}", name.unwrap_or_default())
     });
     bets.chain(names).collect()
 }
 
-fn entry_figures(host: &LearnedHost<'_>, entry: &Entry) -> Value {
+/// A parameter's name as a policy file says it, escaped where it would be read as another, or would not be seen as
+/// what it is; `None` where no file can say it.
+#[must_use]
+pub fn parameter_text(name: &[u8]) -> Option<String> {
+    if name.is_empty() || name.ends_with(b"*") {
+        return None;
+    }
+    let mut text = String::new();
+    let mut at = 0;
+    for chunk in name.utf8_chunks() {
+        for c in chunk.valid().chars() {
+            let bytes = &name[at..at + c.len_utf8()];
+            let digits = name.get(at + 1..at + 3).filter(|_| c == '%');
+            let is_escape = digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit));
+            if is_escape || is_deceptive(c) {
+                push_escaped(bytes, &mut text);
+            } else {
+                text.push(c);
+            }
+            at += bytes.len();
+        }
+        push_escaped(chunk.invalid(), &mut text);
+        at += chunk.invalid().len();
+    }
+    Some(text)
+}
+
+fn push_escaped(bytes: &[u8], text: &mut String) {
+    for byte in bytes {
+        // Writing to a `String` cannot fail.
+        write!(text, "%{byte:02X}").ok();
+    }
+}
+
+/// Names with their URLs.
+fn listed(names: &[(Vec<u8>, u64)]) -> String {
+    let first = names.iter().take(LEFT_OUT_MAX);
+    let mut texts: Vec<String> = first
+        .map(|(name, n_urls)| format!("{} ({n_urls} URLs)", shown(name)))
+        .collect();
+    if names.len() > LEFT_OUT_MAX {
+        texts.push(format!("{} more", names.len() - LEFT_OUT_MAX));
+    }
+    texts.join(", ")
+}
+
+/// On one line, and as it is.
+fn shown(text: &[u8]) -> String {
+    visible(&clean(text))
+}
+
+fn rule_figures(host: &LearnedHost<'_>, rule: &LearnedRule) -> Value {
     let counts = |evidence: Evidence| json!({ "right": evidence.right, "wrong": evidence.wrong, "unverifiable": evidence.unverifiable });
     json!({
-        "host": host.host.escape_ascii().to_string(),
-        "rules": entry_names(host, entry),
-        "fate": match entry.fate {
+        "host": shown(host.host),
+        "rules": rule_names(host, rule),
+        "fate": match rule.fate {
             Fate::Kept => "kept",
             Fate::Wrong => "removed-wrong",
             Fate::TooFew => "removed-too-few",
         },
-        "learned": counts(entry.learned),
-        "measured": counts(entry.measured),
+        "learned": counts(rule.learned),
+        "measured": counts(rule.measured),
     })
 }
 
 /// A text as TOML writes it.
-fn quoted(text: &[u8]) -> String {
-    toml_edit::Value::from(std::str::from_utf8(text).unwrap_or_default()).to_string()
+fn quoted(text: &str) -> String {
+    toml_edit::Value::from(text).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::Policy;
+    use std::path::Path;
+
+    #[test]
+    fn a_name_is_read_as_the_one_that_was_written() {
+        for name in [
+            &b"sid"[..],
+            b"a%5B%5D",
+            b"100%",
+            b"%41",
+            b"a*b",
+            b"\xff\xfe",
+            b"a\x00\n\"\\'#",
+            "gr\u{fc}n\u{202e}".as_bytes(),
+            b"\xe2\x82",
+        ] {
+            let text = parameter_text(name).unwrap();
+            assert_eq!(visible(&text), text);
+            let file = format!(
+                "name = \"p\"\nversion = 1\n[bets]\nquery-drop = [{}]\n",
+                quoted(&text)
+            );
+            let policy = Policy::parse(file.as_bytes(), Path::new("p.toml")).unwrap();
+            let names: Vec<Vec<u8>> = policy.plan().bets.query_drop.iter().collect();
+            assert_eq!(names, [name.to_vec()], "{text}");
+        }
+        for name in [&b"*"[..], b"sid*", b""] {
+            assert_eq!(parameter_text(name), None);
+        }
+    }
 }

@@ -7,6 +7,7 @@ use indicatif::{HumanBytes, HumanCount};
 
 use super::figures::{CountsByName, Loss};
 use super::summary::Summary;
+use super::text::visible;
 use crate::Error;
 
 /// Damage is named up to this many, unless `-v` asks for all that is listed.
@@ -71,6 +72,7 @@ pub fn print_error(error: &Error) {
         }
         cause = error.source();
     }
+    let mut line = visible(&line);
     line.push('\n');
     io::stderr().write_all(line.as_bytes()).ok();
 }
@@ -174,7 +176,9 @@ fn place_and_cause(loss: &Loss) -> String {
     };
     format!(
         "{} at offset {}{line}: {}{lost}",
-        loss.file, loss.offset, loss.what
+        visible(&loss.file),
+        loss.offset,
+        loss.what
     )
 }
 

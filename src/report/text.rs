@@ -42,6 +42,37 @@ pub fn clean(bytes: &[u8]) -> String {
     String::from_utf8(out).expect("clean text is UTF-8")
 }
 
+/// What a terminal or a page may show of a text: characters that nobody sees or that move others as `\u{…}`.
+#[must_use]
+pub fn visible(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    push_visible(text, &mut out);
+    out
+}
+
+/// Appends what [`visible`] makes of `text`.
+pub(super) fn push_visible(text: &str, out: &mut String) {
+    for c in text.chars() {
+        if is_deceptive(c) {
+            out.extend(c.escape_unicode());
+        } else {
+            out.push(c);
+        }
+    }
+}
+
+/// Controls, format characters (bidirectional ones among them), spaces that are none, fillers, variation selectors, tags, private use.
+pub(super) fn is_deceptive(c: char) -> bool {
+    c.is_control()
+        || (c.is_whitespace() && c != ' ')
+        || matches!(c,
+            '\u{AD}' | '\u{34F}' | '\u{600}'..='\u{605}' | '\u{61C}' | '\u{6DD}' | '\u{70F}' | '\u{115F}' | '\u{1160}'
+            | '\u{17B4}' | '\u{17B5}' | '\u{180B}'..='\u{180F}' | '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}'
+            | '\u{2060}'..='\u{206F}' | '\u{2800}' | '\u{3164}' | '\u{E000}'..='\u{F8FF}' | '\u{FE00}'..='\u{FE0F}'
+            | '\u{FEFF}' | '\u{FFA0}' | '\u{FFF0}'..='\u{FFFB}' | '\u{1BCA0}'..='\u{1BCA3}' | '\u{1D173}'..='\u{1D17A}'
+            | '\u{E0000}'..='\u{10FFFF}')
+}
+
 /// Appends a number in decimal digits; without the machinery of formatting, as rows have many.
 pub(super) fn push_decimal(mut number: u64, out: &mut Vec<u8>) {
     let mut digits = [0; 20];

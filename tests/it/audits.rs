@@ -123,3 +123,49 @@ fn verdicts_are_read_alone_and_mistakes_are_named() {
         "without both nothing is to be done"
     );
 }
+
+#[test]
+fn a_merge_counts_once_and_a_contradiction_is_named() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (_, judged) = audit(folder.path(), "100000", "1");
+    let all = verdicts(folder.path(), &judged);
+    // Everything twice, as when two sheets are put together.
+    let rows: Vec<&str> = judged.lines().skip(1).collect();
+    let twice = verdicts(folder.path(), &format!("{judged}{}\n", rows.join("\n")));
+    let repeated = format!(
+        "{} rows repeat a merge and were not counted again\n",
+        rows.len()
+    );
+    assert_eq!(twice, all + &repeated);
+    let first = rows.iter().find(|row| row.ends_with(",right"));
+    let first = first
+        .expect("a right one")
+        .strip_suffix("right")
+        .expect("it ends so");
+    std::fs::write(
+        folder.path().join("judged.csv"),
+        format!("{judged}{first}wrong\n"),
+    )
+    .expect("it is writable");
+    let (code, stdout, stderr) = dedupe(folder.path(), &["--verdicts", "judged.csv"]);
+    assert_eq!((code, stdout.as_str()), (2, ""));
+    assert!(
+        stderr.contains("`wrong`, but line") && stderr.contains("says `right` of the same merge"),
+        "{stderr}"
+    );
+}
+
+#[test]
+fn no_text_of_a_file_moves_the_terminal() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (_, judged) = audit(folder.path(), "40", "1");
+    let hostile = judged.replace("query-all=drop", "\u{1b}]0;x\u{7}\u{202e}rule");
+    let text = verdicts(folder.path(), &hostile);
+    assert!(text.contains("\\u{1b}]0;x\\u{7}\\u{202e}rule"), "{text}");
+    let name = "a\u{1b}[2J\u{202e}.csv";
+    let broken = judged.replacen(",right", ",\u{1b}[2J", 1);
+    std::fs::write(folder.path().join(name), broken).expect("it is writable");
+    let (code, _, stderr) = dedupe(folder.path(), &["--verdicts", name]);
+    assert_eq!(code, 2);
+    assert!(!stderr.contains(['\u{1b}', '\u{202e}']), "{stderr:?}");
+}

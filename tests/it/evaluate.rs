@@ -76,7 +76,7 @@ fn outcomes(archive: &Archive, limits: Limits) -> Vec<Outcome> {
         Window::new(archive.window),
         archive.boilerplate_max,
     );
-    let order = by_key(&archive.urls);
+    let order = by_key(&archive.urls, |_| true);
     let classes = |keys: &[u64]| {
         let fired = (0..)
             .zip(keys)
@@ -100,8 +100,7 @@ fn outcomes(archive: &Archive, limits: Limits) -> Vec<Outcome> {
         .map(|rule| Question {
             classes: classes(&rule.keys),
             except: rule.except.as_deref().map(classes),
-            urls_fired: 0,
-            urls_split: 0,
+            ..Question::default()
         })
         .collect();
     let settings = Settings {

@@ -535,3 +535,71 @@ fn a_body_that_cannot_be_decoded_is_held_against_payloads_alone() {
         assert_eq!(row["pairs_unverifiable"], unverifiable, "{pages:?}");
     }
 }
+
+#[test]
+fn numbers_and_truth_values_are_such_in_jsonl() {
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let lines = [
+        ("http://a.test/x", DAY_1, 200, 'A', "-"),
+        ("http://a.test/x/", DAY_1, 200, 'B', "-"),
+    ];
+    let flags = [
+        "-q",
+        "--rules",
+        "trailing-slash=drop",
+        "--report",
+        "r.jsonl",
+        "--pairs",
+        "w.jsonl",
+        "--hosts",
+        "h.jsonl",
+    ];
+    let output = evaluate(folder.path(), &lines, &flags);
+    assert!(output.status.success(), "{}", output.stderr.escape_ascii());
+    let first = |name: &str| -> serde_json::Value {
+        let text = std::fs::read_to_string(folder.path().join(name)).expect("it was written");
+        serde_json::from_str(text.lines().next().expect("a row")).expect("JSON")
+    };
+    let rule = first("r.jsonl");
+    for column in [
+        "pairs_right",
+        "pairs_wrong",
+        "pairs_wrong_stable",
+        "pairs_unverifiable",
+        "pairs_missed",
+    ] {
+        assert!(rule[column].is_u64(), "{column}: {}", rule[column]);
+    }
+    assert_eq!(
+        (&rule["pairs_wrong"], &rule["few_hosts"]),
+        (&1.into(), &true.into())
+    );
+    assert!(rule["pairs_wrong_near"].is_null());
+    let pair = first("w.jsonl");
+    assert_eq!(
+        (&pair["stable"], &pair["near"]),
+        (&false.into(), &serde_json::Value::Null)
+    );
+    assert_eq!(first("h.jsonl")["flagged"], serde_json::Value::Bool(true));
+}
+
+#[test]
+fn an_empty_name_among_rules_is_a_usage_error() {
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    for (rules, said) in [
+        (
+            "",
+            "--rules: a name is empty; expected as in www=www,trailing-slash=drop",
+        ),
+        ("www=www,,scheme=merge", "--rules: a name is empty"),
+        ("\u{1b}[2Jx", "no such bet"),
+    ] {
+        let output = evaluate(folder.path(), &[], &["--rules", rules]);
+        let stderr = std::str::from_utf8(&output.stderr).expect("text");
+        assert_eq!(output.status.code(), Some(2), "{stderr}");
+        assert!(
+            stderr.contains(said) && !stderr.contains('\u{1b}'),
+            "{stderr}"
+        );
+    }
+}

@@ -120,3 +120,48 @@ fn a_sample_does_not_depend_on_threads_and_a_seed_draws_another() {
     let share = n.as_f64().expect("a count") / all.as_f64().expect("a count");
     assert!((share - 0.3).abs() < 0.05, "{share}");
 }
+
+#[test]
+fn no_figure_is_beyond_what_the_archive_has() {
+    let hosts: Vec<(String, u64)> = (0..6).map(|n| (format!("host{n}.example"), n)).collect();
+    let hosts: Vec<(&str, &str, u64, u64)> = hosts
+        .iter()
+        .map(|(host, n)| (host.as_str(), "trailing-slash=drop", 2 + n, 3))
+        .collect();
+    let mut n_held = 0;
+    for seed in 0..12 {
+        let archive = planted_on_hosts(seed, &hosts);
+        let (sampled, evaluation) = run(&archive, 1, Some(Sample { share: 0.02, seed }));
+        let n_urls = evaluation["urls"].as_f64().expect("a count");
+        let contents = evaluation["contents"].as_f64().expect("a count");
+        for (rule, row) in &sampled {
+            let cell = |column: &str| row[column].parse::<f64>().unwrap_or(0.0);
+            for column in ["urls_fired", "urls_merged", "urls_right", "urls_wrong"] {
+                assert!(cell(column) <= n_urls, "{rule} {column}");
+            }
+            assert!(cell("reduction") < 1.0, "{rule}");
+            for column in [
+                "page_loss_best",
+                "page_loss_worst",
+                "page_loss_first_ci_high",
+            ] {
+                assert!(cell(column) <= contents, "{rule} {column}");
+            }
+            let verdicts = ["urls_right", "urls_wrong", "urls_unverifiable"].map(&cell);
+            assert!((cell("urls_merged") - verdicts.iter().sum::<f64>()).abs() < 0.5);
+            let estimates = &evaluation["sampled"]["rows"][rule];
+            for (figure, estimate) in estimates.as_object().expect("figures") {
+                let most = match figure.as_str() {
+                    "page_loss" => contents,
+                    figure if figure.starts_with("urls") => n_urls,
+                    _ => n_urls * (n_urls - 1.0) / 2.0,
+                };
+                let high = estimate["high"].as_f64().expect("a count");
+                assert!(high <= most, "{rule} {figure}: {high} of {most}");
+                let share = cell("urls_merged").max(1.0) / 0.02;
+                n_held += usize::from(high > 0.0 && high < share);
+            }
+        }
+    }
+    assert!(n_held > 0, "a test that could not fail");
+}

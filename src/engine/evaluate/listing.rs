@@ -5,13 +5,12 @@ use std::path::Path;
 use rayon::prelude::*;
 
 use super::auditing::{self, Audit};
-use super::learning::Learned;
 use super::questions::{Asked, Questions, bets};
 use super::reasons::Reasons;
 use super::sightings::Basis;
 use super::{Evaluation, Measured, Outputs};
 use crate::Result;
-use crate::capture::{Digest, Timestamp};
+use crate::capture::Digest;
 use crate::catalog::RowId;
 use crate::evaluate::{Interactions, Outcome, UrlId, WrongMerge, held_out};
 use crate::key::Keyer;
@@ -33,9 +32,7 @@ pub(super) struct Listing<'a> {
     pub(super) basis: Basis<'a>,
     pub(super) questions: &'a Questions,
     pub(super) measured: &'a Measured,
-    pub(super) precision_min: f64,
-    pub(super) learned: Option<&'a [Learned]>,
-    pub(super) date: Timestamp,
+    pub(super) job: &'a Evaluation,
 }
 
 /// The tables that were asked for; created before anything is read.
@@ -92,7 +89,8 @@ impl Tables {
             auditing::write(listing, audit, &mut table)?;
             finished.push(table.finish()?);
         }
-        if let (Some(output), Some(learned)) = (self.policy, listing.learned_policy()) {
+        if let Some(output) = self.policy {
+            let learned = listing.learned_policy();
             Policy::parse(learned.text().as_bytes(), Path::new("learned"))?;
             finished.push(learned.write(output)?);
         }
@@ -127,7 +125,7 @@ impl<'a> Listing<'a> {
 
     fn write_hosts(&self, table: &mut HostTable) -> Result<()> {
         for (asked, outcome) in self.rows() {
-            for (domain, counts, is_flagged) in outcome.hosts(self.precision_min) {
+            for (domain, counts, is_flagged) in outcome.hosts(self.job.advice.precision_min) {
                 table.put(&HostRow {
                     rule: &asked.name,
                     domain: self.domain(domain),
@@ -245,28 +243,34 @@ impl<'a> Listing<'a> {
         &self.measured.seen.domains[domain as usize]
     }
 
-    fn learned_policy(&self) -> Option<LearnedPolicy<'a>> {
-        let learned = self.learned?;
+    fn learned_policy(&self) -> LearnedPolicy<'a> {
+        let learned = &self.measured.learned;
         let base = &self.questions.base;
-        Some(LearnedPolicy {
-            date: self.date,
+        LearnedPolicy {
+            date: self.job.date,
             base: base.id().label(),
             fragment: base.plan().fragment,
             hosts: learned
+                .hosts
                 .iter()
-                .map(|learned| LearnedHost {
-                    host: &learned.host,
-                    names: &learned.names,
-                    lesson: &learned.lesson,
+                .map(|of| LearnedHost {
+                    host: &of.host,
+                    names: &of.names,
+                    rules: &of.rules,
+                    untried: &of.untried,
                 })
                 .collect(),
-            held_out: held_out(learned.iter().map(|learned| &learned.lesson)),
+            unnamed: &learned.unnamed,
+            held_out: held_out(learned.hosts.iter().map(|of| &of.rules)),
             n_urls: self.measured.table.urls.len() as u64,
-        })
+            sample: self.job.sample,
+            is_written: self.job.outputs.policy.is_some(),
+        }
     }
 
     /// What people and the summary are told.
-    pub(super) fn evaluated(&self, job: &Evaluation) -> Evaluated<'a> {
+    pub(super) fn evaluated(&self) -> Evaluated<'a> {
+        let job = self.job;
         let policy_row = self.questions.policy_row;
         Evaluated {
             rows: self

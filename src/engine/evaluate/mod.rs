@@ -23,12 +23,12 @@ use crate::capture::{RecordType, Timestamp};
 use crate::catalog::{Catalog, RowFlags};
 use crate::evaluate::{self, DOMAIN_GROUPS, Limits, Sample, Settings, Table, Window};
 use crate::group::{Ends, Thresholds};
-use crate::policy::{Policy, RuleSet};
+use crate::policy::Policy;
 use crate::report::{self, Evaluated, People, Summary, Target};
 use crate::scan::warc::{DigestMode, VisibleText};
 use crate::source::fault;
 pub use auditing::Audit;
-use learning::{Learned, Teacher};
+use learning::{Learned, Learning};
 use listing::Listing;
 use questions::Questions;
 use sightings::{Basis, Seen};
@@ -134,21 +134,17 @@ pub fn run(job: &Evaluation) -> Result<Outcome> {
             base: &questions.base,
         };
         let measured = measure(job, &questions, basis);
-        let learns = job.outputs.policy.is_some();
-        let learned = learns.then(|| learn(job, questions.learnable, basis, &measured));
         let listing = Listing {
             basis,
             questions: &questions,
             measured: &measured,
-            precision_min: job.advice.precision_min,
-            learned: learned.as_deref(),
-            date: job.date,
+            job,
         };
         let safe = Policy::load("safe@1")?;
         let mut summary = Summary::new(job.command.clone(), policy.as_ref().unwrap_or(&safe).id());
         summary.set_thresholds(&job.thresholds, figures::digests_name(job.reading.digests));
         archive.describe(&mut summary);
-        let evaluated = listing.evaluated(job);
+        let evaluated = listing.evaluated();
         let mut outputs = tables.write(&listing, &evaluated, &mut summary)?;
         summary.evaluation = evaluated.figures();
         summary.set_cost(start, report::Memory::taken());
@@ -170,13 +166,15 @@ pub(super) struct Measured {
     table: Table,
     asked: Vec<evaluate::Question>,
     found: evaluate::Evaluation,
+    /// What single hosts have evidence for.
+    learned: Learned,
     /// Whether bodies were read for their visible text.
     has_texts: bool,
 }
 
 fn measure(job: &Evaluation, questions: &Questions, basis: Basis<'_>) -> Measured {
     let seen = Seen::of(basis, &questions.skeletons());
-    let asked = questions.classes(&seen, basis.catalog, job.sample);
+    let mut asked = questions.classes(&seen, basis.catalog, job.sample);
     let window = Window::new(job.within.saturating_mul(1_000_000));
     let table = Table::new(
         seen.urls.clone(),
@@ -184,6 +182,18 @@ fn measure(job: &Evaluation, questions: &Questions, basis: Basis<'_>) -> Measure
         window,
         job.thresholds.boilerplate_max,
     );
+    let learning = Learning {
+        basis,
+        seen: &seen,
+        table: &table,
+        rules: questions.learnable,
+        decidable_min: job.advice.host_decidable_min,
+    };
+    let learned = learning.all(|url| {
+        let skeleton = seen.urls[url as usize].skeleton;
+        job.sample.is_none_or(|sample| sample.holds(skeleton))
+    });
+    questions.hold_to(&learned, &mut asked);
     let has_texts = job.reading.digests != DigestMode::Declared && has_bodies(basis.catalog);
     let settings = Settings {
         sample: job.sample,
@@ -199,24 +209,9 @@ fn measure(job: &Evaluation, questions: &Questions, basis: Basis<'_>) -> Measure
         table,
         asked,
         found,
+        learned,
         has_texts,
     }
-}
-
-/// What is learned of single hosts, in the sample if there is one.
-fn learn(job: &Evaluation, rules: RuleSet, basis: Basis<'_>, measured: &Measured) -> Vec<Learned> {
-    let teacher = Teacher {
-        basis,
-        seen: &measured.seen,
-        table: &measured.table,
-        rules,
-        decidable_min: job.advice.host_decidable_min,
-    };
-    let urls = &measured.seen.urls;
-    teacher.teach(|url| {
-        let skeleton = urls[url as usize].skeleton;
-        job.sample.is_none_or(|sample| sample.holds(skeleton))
-    })
 }
 
 /// Whether the inputs hold payloads, not only index lines and revisits.

@@ -30,17 +30,16 @@ impl<'a> Listing<'a> {
             .rows()
             .enumerate()
             .map(|(index, (asked, outcome))| {
-                let evidence = outcome.evidence();
-                let passing = || evidence.passing_domains(&evaluated.thresholds);
+                let passing = outcome.passing.iter();
                 let subject = self.subject(index);
                 PageRow {
                     subject,
                     lacks: outcome.lacks(&evaluated.thresholds),
-                    passing: passing()
+                    passing: passing
                         .take(PASSING_MAX)
-                        .map(|domain| self.domain(domain))
+                        .map(|domain| self.domain(*domain))
                         .collect(),
-                    n_passing: passing().count() as u64,
+                    n_passing: outcome.passing.len() as u64,
                     wrong: match subject {
                         Subject::Without => Vec::new(),
                         _ => self.worst(asked, outcome, &mut shown),
@@ -125,7 +124,7 @@ impl<'a> Listing<'a> {
 
     fn failing_hosts_of(&self, asked: &'a Asked, outcome: &Outcome) -> Vec<HostRow<'a>> {
         outcome
-            .hosts(self.precision_min)
+            .hosts(self.job.advice.precision_min)
             .into_iter()
             .filter(|(_, counts, is_flagged)| *is_flagged || counts.wrong > 0)
             .map(|(domain, counts, is_flagged)| HostRow {

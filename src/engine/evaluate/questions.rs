@@ -3,10 +3,11 @@
 
 use rayon::prelude::*;
 
+use super::learning::Learned;
 use super::sightings::Seen;
 use super::texts::Texts;
 use crate::catalog::Catalog;
-use crate::evaluate::{Question, Sample, UrlId, by_key};
+use crate::evaluate::{Question, Sample, by_key};
 use crate::policy::plan::{Base, Bets, Plan};
 use crate::policy::{Policy, Rule, RuleSet, Tier};
 use crate::uri::Skeletons;
@@ -23,6 +24,8 @@ pub(super) struct Asked {
     pub(super) policy: Policy,
     /// The other policy, of a comparison.
     pub(super) against: Option<Policy>,
+    /// The rule, where it is one alone.
+    pub(super) rule: Option<Rule>,
 }
 
 /// Everything that is asked of one archive.
@@ -92,12 +95,9 @@ impl Questions {
         catalog: &Catalog,
         sample: Option<Sample>,
     ) -> Vec<Question> {
-        let is_drawn = |url: &UrlId| {
-            let skeleton = seen.urls[*url as usize].skeleton;
-            sample.is_none_or(|sample| sample.holds(skeleton))
-        };
-        let mut order = by_key(&seen.urls);
-        order.retain(is_drawn);
+        let order = by_key(&seen.urls, |url| {
+            sample.is_none_or(|sample| sample.holds(url.skeleton))
+        });
         let policies = self.policies();
         let texts = Texts {
             seen,
@@ -128,6 +128,26 @@ impl Questions {
                 ..of(&row.policy).clone()
             })
             .collect()
+    }
+
+    /// A rule is one for single hosts exactly where it was learned.
+    pub(super) fn hold_to(&self, learned: &Learned, questions: &mut [Question]) {
+        for (asked, question) in self.rows.iter().zip(questions) {
+            let Some(rule) = asked.rule else {
+                continue;
+            };
+            let plan = asked.policy.plan();
+            let is_listed = |name: &Vec<u8>| {
+                let origins = plan.origins.iter().map(|origin| &origin.bets);
+                let mut bets = origins.chain([&plan.bets]);
+                bets.any(|bets| bets.query_drop.contains(name))
+            };
+            question.learned_on = Some(learned.domains(|candidate, names| {
+                let mut own = candidate.names.iter().map(|name| &names[*name as usize]);
+                candidate.rules.contains(rule)
+                    || rule == Rule::QueryDropList && own.len() > 0 && own.all(is_listed)
+            }));
+        }
     }
 
     /// For all policies that are asked for.
@@ -165,6 +185,7 @@ impl Asked {
             tier: "policy",
             policy,
             against: None,
+            rule: None,
         }
     }
 }
@@ -180,18 +201,21 @@ fn picked_rules(names: &[String]) -> Result<Option<RuleSet>> {
     if names.is_empty() {
         return Ok(None);
     }
-    let rules: Result<RuleSet> = names
-        .iter()
-        .map(|name| {
-            let bet = Rule::parse(name).filter(|rule| rule.tier() == Tier::Bet);
-            bet.ok_or_else(|| {
-                Error::usage(format!(
-                    "--rules {name}: no such bet; expected as in www=www,trailing-slash=drop"
-                ))
-            })
-        })
-        .collect();
+    let rules: Result<RuleSet> = names.iter().map(|name| picked_rule(name.trim())).collect();
     rules.map(Some)
+}
+
+fn picked_rule(name: &str) -> Result<Rule> {
+    let bet = Rule::parse(name).filter(|rule| rule.tier() == Tier::Bet);
+    bet.ok_or_else(|| {
+        let what = match name {
+            "" => "--rules: a name is empty".to_owned(),
+            name => format!("--rules {}: no such bet", name.escape_default()),
+        };
+        Error::usage(format!(
+            "{what}; expected as in www=www,trailing-slash=drop"
+        ))
+    })
 }
 
 fn check_lists(rules: RuleSet, plan: &Plan) -> Result<()> {
@@ -251,6 +275,7 @@ fn alone(plan: &Plan, rule: Rule) -> Asked {
         tier: rule.tier().name(),
         policy: Policy::of(rule.name(), "1", with_only(&plan, rules)),
         against: None,
+        rule: Some(rule),
     }
 }
 

@@ -37,8 +37,7 @@ impl Texts<'_> {
         Question {
             urls_fired: changed.n_fired,
             classes: Classes::of(changed.rows, &self.seen.urls, order),
-            except: None,
-            urls_split: 0,
+            ..Question::default()
         }
     }
 
@@ -131,9 +130,9 @@ impl Texts<'_> {
             .collect();
         Question {
             classes: Classes::of(fired, &self.seen.urls, order),
-            except: None,
             urls_fired: self.drawn.len() as u64,
             urls_split: is_split.iter().filter(|is_split| **is_split).count() as u64,
+            ..Question::default()
         }
     }
 }

@@ -42,12 +42,9 @@ const FOOT: f64 = 56.0;
 /// Room above, for the title of the other axis.
 const HEAD: f64 = 34.0;
 /// Between the place of no loss and the start of the axis.
-const NONE_WIDTH: f64 = 90.0;
+const NONE_WIDTH: f64 = 110.0;
 /// From the middle of one number below the axis to that of the next.
 const TICK_WIDTH: f64 = 58.0;
-/// Width of a character of a name.
-const CHARACTER: f64 = 7.4;
-
 /// A rule on the chart.
 struct Point<'a> {
     entry: &'a Entry<'a>,
@@ -146,7 +143,7 @@ fn draw(drawing: &Drawing, page: &Page<'_>, points: &[Point<'_>]) -> Markup {
             x: x.place(point.lost),
             y: y.place(point.saved),
             line: (x.place(point.interval.0), x.place(point.interval.1)),
-            width: label(drawing, point).chars().count() as f64 * CHARACTER + 4.0,
+            width: width_of(&label(drawing, point)) + 4.0,
         })
         .collect();
     let frames = labels::place(&named, &bounds);
@@ -176,6 +173,16 @@ fn label(drawing: &Drawing, point: &Point<'_>) -> String {
     } else {
         point.entry.number.to_string()
     }
+}
+
+/// About the width of a name.
+fn width_of(name: &str) -> f64 {
+    let width = |c| match c {
+        'w' | 'm' | 'W' | 'M' | '=' | '+' | '@' => 11.5,
+        'i' | 'j' | 'l' | 't' | 'f' | 'r' | '.' | '-' | ' ' => 5.6,
+        _ => 8.2,
+    };
+    name.chars().map(width).sum()
 }
 
 fn axes(bounds: &Frame, x: Scale, y: Scale) -> Markup {

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use maud::{Markup, html};
 
-use super::number::{count, counted, share};
-use super::{Entries, Entry, Page, Subject, meaning, words};
+use super::number::{counted, share};
+use super::{Entries, Entry, Page, Subject, learned, meaning, words};
 use crate::evaluate::{Advice, Outcome};
 use crate::policy::{Policy, Rule, RuleSet};
 
@@ -26,7 +26,7 @@ pub(super) fn section(page: &Page<'_>, entries: &Entries<'_>) -> Markup {
     html! {
         header {
             p.kicker { "What URL rules would cost \u{00b7} measured by " (page.summary.tool()) }
-            h1 { (headline(entries)) }
+            h1 { (headline(page, entries)) }
             p.lead { (basis(page)) }
             @if let Some(max) = page.evaluated.loss_max { (limit(page, max)) }
         }
@@ -47,8 +47,9 @@ fn policies<'a>(entries: &'a Entries<'a>) -> impl Iterator<Item = &'a Entry<'a>>
 }
 
 /// `Adopt a and b. Reject c. 3 rules are open.`
-fn headline(entries: &Entries<'_>) -> Markup {
+fn headline(page: &Page<'_>, entries: &Entries<'_>) -> Markup {
     let adopts_none = of(entries, Advice::Adopt).next().is_none() && entries.policies.is_empty();
+    let n_learned = learned::kept(&page.evaluated.learned).count();
     html! {
         @for entry in policies(entries) {
             @let name = html! { code { (entry.name) } };
@@ -59,8 +60,16 @@ fn headline(entries: &Entries<'_>) -> Markup {
                 Advice::NotEnoughEvidence => { "Do not adopt the policy " (name) " yet. " }
             }
         }
-        @if adopts_none { "Adopt none of these rules yet. " }
-        @for advice in ADVICES { (sentence(advice, &of(entries, advice).collect::<Vec<_>>())) }
+        @match (adopts_none, n_learned) {
+            (true, 0) => "Adopt none of these rules yet. ",
+            (true, _) => "Adopt none of these rules for all sites yet. ",
+            (false, _) => {}
+        }
+        (sentence(Advice::Adopt, &of(entries, Advice::Adopt).collect::<Vec<_>>()))
+        @if n_learned > 0 {
+            "Adopt what was learned for " (counted(learned::n_hosts(&page.evaluated.learned), "single site", "single sites")) ". "
+        }
+        @for advice in &ADVICES[1..] { (sentence(*advice, &of(entries, *advice).collect::<Vec<_>>())) }
     }
 }
 
@@ -69,8 +78,8 @@ fn sentence(advice: Advice, entries: &[&Entry<'_>]) -> Markup {
         @match (advice, entries) {
             (_, []) => {}
             (Advice::Adopt, _) => { "Adopt " (listed(entries)) ". " }
-            (Advice::AdoptPerHost, _) => { "Adopt " (listed(entries)) " on some sites only. " }
-            (Advice::Reject, _) => { "Reject " (listed(entries)) ". " }
+            (Advice::AdoptPerHost, _) => {}
+            (Advice::Reject, _) => { "Reject " (listed(entries)) " for all sites. " }
             (Advice::NotEnoughEvidence, [one]) => { code { (one.name) } " is open." }
             (Advice::NotEnoughEvidence, _) => { (entries.len()) " rules are open." }
         }
@@ -146,7 +155,9 @@ fn group(page: &Page<'_>, entries: &Entries<'_>, advice: Advice) -> Markup {
     };
     let (first, more) = all.split_at(n_open);
     html! {
-        @if n_rules > 0 {
+        @if advice == Advice::AdoptPerHost {
+            (learned::article(page, entries))
+        } @else if n_rules > 0 {
             article class=(words::class(advice)) {
                 h2 { (words::advice(advice)) " " small { (counted(n_rules, "rule", "rules")) ": " (words::meaning(advice)) } }
                 @if advice == Advice::NotEnoughEvidence { (settling(page)) }
@@ -166,7 +177,13 @@ fn group(page: &Page<'_>, entries: &Entries<'_>, advice: Advice) -> Markup {
 fn item(page: &Page<'_>, entry: &Entry<'_>) -> Markup {
     html! {
         li {
-            h3 { (number(entry)) " " code { (entry.name) } span.does { (does(entry.name)) } }
+            h3 {
+                (number(entry)) " " code { (entry.name) } span.does { (does(entry.name)) }
+                @if entry.outcome.advice == Advice::NotEnoughEvidence {
+                    @let (text, class) = words::lean(entry.outcome);
+                    span class={ "lean " (class) } { (text) }
+                }
+            }
             p { (words::why(page, entry)) " " span.cost { (words::saves(entry.outcome)) (tendency(entry.outcome)) } }
         }
     }
@@ -249,11 +266,12 @@ fn tendency(outcome: &Outcome) -> String {
 
 fn idle(names: &[&str]) -> Markup {
     html! {
-        p.idle {
-            strong { (count(names.len() as u64)) " more " @if names.len() == 1 { "rule merges" } @else { "rules merge" } " nothing here" }
-            ", so this archive says nothing about them: "
-            @for (index, name) in names.iter().enumerate() { @if index > 0 { ", " } code { (name) } }
-            "."
+        details.idle {
+            summary {
+                (counted(names.len() as u64, "more rule merges", "more rules merge")) " nothing here, so this archive says nothing about "
+                @if names.len() == 1 { "it" } @else { "them" }
+            }
+            p { @for (index, name) in names.iter().enumerate() { @if index > 0 { ", " } code { (name) } } }
         }
     }
 }

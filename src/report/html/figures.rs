@@ -14,12 +14,10 @@ pub(super) fn section(entries: &Entries<'_>) -> Markup {
             section {
                 h2 { "All figures" }
                 p { "The names below the headings are those of the columns that " code { "--report" } " writes." }
-                @for columns in [&PRECISION[..], &LOSS[..]] {
-                    div.scroll tabindex="0" {
-                        table.figures {
-                            thead { tr { th scope="col" { "Rule" } @for (title, name, _) in columns { th.numeric scope="col" { (title) small { code { (name) } } } } } }
-                            tbody { @for entry in all() { (line(entry, columns)) } }
-                        }
+                @for columns in [&PRECISION[..], &BESIDE[..], &LOSS[..]] {
+                    table.rules.figures {
+                        thead { tr { th scope="col" { "Rule" } @for (title, name, _) in columns { th.numeric scope="col" { (title) small { code { (name) } } } } } }
+                        tbody { @for entry in all() { (line(entry, columns)) } }
                     }
                 }
             }
@@ -30,14 +28,14 @@ pub(super) fn section(entries: &Entries<'_>) -> Markup {
 /// A column: its title, its name in `--report`, and its cell.
 type Column = (&'static str, &'static str, fn(&Outcome) -> Option<String>);
 
-const PRECISION: [Column; 9] = [
+const PRECISION: [Column; 5] = [
     ("Merges checked", "urls_decidable", |outcome| {
         Some(count(outcome.merges.total().decidable))
     }),
-    ("on sites", "domains", |outcome| {
+    ("On sites", "domains", |outcome| {
         Some(count(outcome.merges.clusters().len() as u64))
     }),
-    ("worth independent merges", "n_eff", |outcome| {
+    ("Worth independent merges", "n_eff", |outcome| {
         outcome.precision.n_eff.map(|n| format!("{n:.1}"))
     }),
     ("Right of checked", "verified_precision", |outcome| {
@@ -46,8 +44,11 @@ const PRECISION: [Column; 9] = [
     ("95\u{a0}% interval", "verified_precision_ci", |outcome| {
         interval(outcome.precision.interval)
     }),
+];
+
+const BESIDE: [Column; 4] = [
     (
-        "if the unknown are wrong \u{2013} right",
+        "Right if the unknown are wrong \u{2013} right",
         "precision_low, _high",
         |outcome| interval(outcome.precision_bounds()),
     ),
@@ -69,13 +70,21 @@ const LOSS: [Column; 7] = [
     (
         "Contents lost, earliest URL kept",
         "page_loss_first",
-        |outcome| Some(count(outcome.loss.first)),
+        |outcome| {
+            let lost = count(outcome.loss.first);
+            Some(lost).filter(|_| outcome.sampled.is_none())
+        },
     ),
-    ("by chance", "page_loss_expected", |outcome| {
-        Some(format!("{:.1}", outcome.loss.expected))
-    }),
     (
-        "at best \u{2013} worst",
+        "Lost, any URL kept by chance",
+        "page_loss_expected",
+        |outcome| {
+            let lost = outcome.loss.expected;
+            lost.is_finite().then(|| format!("{lost:.1}"))
+        },
+    ),
+    (
+        "Lost, at best \u{2013} at worst",
         "page_loss_best, _worst",
         |outcome| {
             Some(format!(
@@ -85,7 +94,7 @@ const LOSS: [Column; 7] = [
             ))
         },
     ),
-    ("for each URL saved", "loss_per_url_saved", |outcome| {
+    ("Lost for each URL saved", "loss_per_url_saved", |outcome| {
         outcome
             .loss_per_url_saved()
             .map(|loss| format!("{loss:.3}"))
@@ -93,10 +102,10 @@ const LOSS: [Column; 7] = [
     ("Pairs right", "pairs_right", |outcome| {
         Some(outcome.pairs_right.to_string())
     }),
-    ("wrong", "pairs_wrong", |outcome| {
+    ("Pairs wrong", "pairs_wrong", |outcome| {
         Some(outcome.pairs_wrong.to_string())
     }),
-    ("unknown", "pairs_unverifiable", |outcome| {
+    ("Pairs unknown", "pairs_unverifiable", |outcome| {
         Some(outcome.pairs_unverifiable().to_string())
     }),
 ];
@@ -109,8 +118,8 @@ fn line(entry: &Entry<'_>, columns: &[Column]) -> Markup {
     html! {
         tr {
             th scope="row" { code { (entry.name) } }
-            @for (_, _, cell) in columns {
-                td.numeric { @match cell(entry.outcome) { Some(text) => (text), None => span.none { "unknown" } } }
+            @for (title, _, cell) in columns {
+                td.numeric data-label=(title) { @match cell(entry.outcome) { Some(text) => (text), None => span.none { "unknown" } } }
             }
         }
     }

@@ -6,8 +6,12 @@ use super::number::{count, counted, share};
 use super::{Page, rules, visible};
 use crate::report::evaluation::HostRow;
 
+/// Cases that are not folded.
+const OPEN_MAX: usize = 8;
+
 #[must_use]
 pub(super) fn section(page: &Page<'_>) -> Markup {
+    let (first, more) = page.hosts.split_at(page.hosts.len().min(OPEN_MAX));
     let n_shown = page.hosts.len() as u64;
     html! {
         section {
@@ -16,21 +20,29 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
                 p { "No rule merges two pages of any site that were seen to differ." }
             } @else {
                 p {
-                    "Marked are sites where a rule is wrong too often for chance (false discoveries among the marked ones: at most 5\u{a0}%); then those with most wrong merges. A rule that fails on a few sites can be adopted with these left out."
+                    "Marked are sites where a rule is wrong too often for chance (false discoveries among the marked ones: at most 5\u{a0}%): "
+                    strong { "fails" } " where some of that is certain, " strong { "suspect" } " where the pages may have changed. Then those with most wrong merges. A policy can leave a rule out on single sites."
                     @if n_shown < page.n_hosts { " Shown are " (count(n_shown)) " of " (counted(page.n_hosts, "case", "cases")) "; " code { "--hosts FILE" } " writes all." }
                 }
-                table.rules {
-                    thead {
-                        tr {
-                            th scope="col" { "Site" }
-                            th scope="col" { "Rule" }
-                            th scope="col" { "URLs merged there" }
-                            th.numeric scope="col" { "Refetches that differ" }
-                        }
-                    }
-                    tbody { @for host in &page.hosts { (line(host)) } }
+                (table(first))
+                @if !more.is_empty() { details { summary { (more.len()) " more" } (table(more)) } }
+            }
+        }
+    }
+}
+
+fn table(hosts: &[HostRow<'_>]) -> Markup {
+    html! {
+        table.rules {
+            thead {
+                tr {
+                    th scope="col" { "Site" }
+                    th scope="col" { "Rule" }
+                    th scope="col" { "URLs merged there" }
+                    th.numeric scope="col" { "Refetches that differ" }
                 }
             }
+            tbody { @for host in hosts { (line(host)) } }
         }
     }
 }
@@ -51,7 +63,11 @@ fn line(host: &HostRow<'_>) -> Markup {
         tr {
             th scope="row" {
                 span.url { (visible::text(host.domain)) }
-                @if host.is_flagged { " " span.badge.reject { "fails" } }
+                @match (host.is_flagged, counts.wrong_stable) {
+                    (false, _) => {}
+                    (true, 0) => { " " span.badge.near { "suspect" } }
+                    (true, _) => { " " span.badge.reject { "fails" } }
+                }
             }
             td data-label="Rule" { code { (host.rule) } }
             td.bar data-label="URLs merged there" {

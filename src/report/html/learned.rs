@@ -3,37 +3,105 @@
 use maud::{Markup, html};
 
 use super::number::{at_least, at_most, count, counted, share};
-use super::{Page, visible};
-use crate::evaluate::{Entry, Fate};
-use crate::report::learned::{LearnedHost, LearnedPolicy, entry_names};
+use super::{Entries, Page, decision, visible};
+use crate::evaluate::{Advice, Evidence, Fate, LearnedRule};
+use crate::report::learned::{LearnedHost, LearnedPolicy, rule_names};
 
-/// Entries that are shown.
+/// Rules that are shown with the advice.
+const OPEN_MAX: usize = 12;
+/// Rules that are shown.
 const SHOWN_MAX: usize = 100;
 
 #[must_use]
 pub(super) fn section(page: &Page<'_>) -> Markup {
-    html! { @if let Some(learned) = &page.evaluated.learned { (of(learned)) } }
+    let learned = &page.evaluated.learned;
+    html! { @if learned.is_told() { (of(learned)) } }
+}
+
+/// What is to be adopted on single sites.
+pub(super) fn kept<'a>(
+    learned: &'a LearnedPolicy<'a>,
+) -> impl Iterator<Item = (&'a LearnedHost<'a>, &'a LearnedRule)> {
+    let hosts = learned.hosts.iter();
+    hosts.flat_map(|host| host.rules.kept().map(move |rule| (host, rule)))
+}
+
+/// On how many.
+pub(super) fn n_hosts(learned: &LearnedPolicy<'_>) -> u64 {
+    let hosts = learned.hosts.iter();
+    hosts
+        .filter(|host| host.rules.kept().next().is_some())
+        .count() as u64
+}
+
+/// The advice for single sites.
+#[must_use]
+pub(super) fn article(page: &Page<'_>, entries: &Entries<'_>) -> Markup {
+    let learned = &page.evaluated.learned;
+    let kept: Vec<_> = kept(learned).collect();
+    let (first, more) = kept.split_at(kept.len().min(OPEN_MAX));
+    html! {
+        @if !kept.is_empty() {
+            article.some {
+                h2 { "Adopt on single sites" " " small { (counted(kept.len() as u64, "rule", "rules")) " for " (counted(n_hosts(learned), "site", "sites")) ": learned from this archive" } }
+                p.cost {
+                    "Each was chosen on one half of the site's URLs, and did not merge a single pair of different pages on the other half. "
+                    code { "dedupe evaluate --policy-out learned.toml" } " writes them as a policy, for these sites and no others; " code { "dedupe --policy learned.toml" } " uses it."
+                }
+                ul { @for (host, rule) in first { (item(host, rule, entries)) } }
+                @if !more.is_empty() { p.cost { "and " (count(more.len() as u64)) " more: see below" } }
+            }
+        }
+    }
+}
+
+fn item(host: &LearnedHost<'_>, rule: &LearnedRule, entries: &Entries<'_>) -> Markup {
+    let names = rule_names(host, rule).join(" + ");
+    let on_all_sites = entries.rules.iter().find(|entry| entry.name == names);
+    let Evidence {
+        right,
+        unverifiable,
+        ..
+    } = rule.measured;
+    let does = match rule.candidate.rules.iter().next() {
+        Some(rule) => decision::does(rule.name()),
+        None if rule.candidate.names.len() == 1 => "Ignores this parameter of the query",
+        None => "Ignores these parameters of the query",
+    };
+    html! {
+        li {
+            h3 { span.url { (visible::text(host.host)) } " " code { (visible::text(names.as_bytes())) } span.does { (does) } }
+            p {
+                "On the other half all " (count(right)) " merges that could be checked were right."
+                @match on_all_sites.map(|entry| (entry, entry.outcome.advice)) {
+                    Some((entry, Advice::Reject)) => { " For all sites it is rejected: see " (decision::number(entry)) "." }
+                    Some((entry, Advice::AdoptPerHost)) => { " For all sites there is not enough evidence: see " (decision::number(entry)) "." }
+                    Some(_) | None => {}
+                }
+                @if unverifiable > 0 { span.cost { " Of " (counted(unverifiable, "merge", "merges")) " nothing can be said." } }
+            }
+        }
+    }
 }
 
 fn of(learned: &LearnedPolicy<'_>) -> Markup {
-    let entries: Vec<(&LearnedHost<'_>, &Entry)> = learned
+    let (kept, removed): (Vec<_>, Vec<_>) = learned
         .hosts
         .iter()
-        .flat_map(|host| host.lesson.entries.iter().map(move |entry| (host, entry)))
-        .collect();
-    let (kept, removed): (Vec<_>, Vec<_>) = entries
-        .into_iter()
-        .partition(|(_, entry)| entry.fate == Fate::Kept);
+        .flat_map(|host| host.rules.all.iter().map(move |rule| (host, rule)))
+        .partition(|(_, rule)| rule.fate == Fate::Kept);
     html! {
         section {
             h2 { "Rules learned for single sites" }
             p {
-                "Chosen on one half of each site's URLs, and measured once on the other half, which had no say in the choice. A rule with a single wrong merge there is left out. The file that "
+                "Chosen on one half of each site's URLs, and measured once on the other half, which had no say in the choice. A rule with a single wrong merge there, or with too few that could be checked, is left out. The file that "
                 code { "--policy-out" } " writes has " (counted(kept.len() as u64, "rule", "rules")) "; "
                 (counted(removed.len() as u64, "rule was", "rules were")) " chosen and left out."
+                @if learned.sample.is_some() { " All of it speaks of the sample." }
             }
             p { (error(learned)) }
             @if !kept.is_empty() { (table(&kept)) }
+            @for sentence in learned.left_out() { p.cost { "Left out: " (sentence) "." } }
             @if !removed.is_empty() { details { summary { "What was chosen and left out" } (table(&removed)) } }
         }
     }
@@ -55,7 +123,7 @@ fn error(learned: &LearnedPolicy<'_>) -> Markup {
     }
 }
 
-fn table(entries: &[(&LearnedHost<'_>, &Entry)]) -> Markup {
+fn table(rules: &[(&LearnedHost<'_>, &LearnedRule)]) -> Markup {
     html! {
         table.rules {
             thead {
@@ -67,21 +135,21 @@ fn table(entries: &[(&LearnedHost<'_>, &Entry)]) -> Markup {
                     th.numeric scope="col" { "Cannot be told" }
                 }
             }
-            tbody { @for (host, entry) in entries.iter().take(SHOWN_MAX) { (line(host, entry)) } }
+            tbody { @for (host, rule) in rules.iter().take(SHOWN_MAX) { (line(host, rule)) } }
         }
-        @if entries.len() > SHOWN_MAX { p { "and " (count((entries.len() - SHOWN_MAX) as u64)) " more, all in the policy file" } }
+        @if rules.len() > SHOWN_MAX { p { "and " (count((rules.len() - SHOWN_MAX) as u64)) " more, all in the policy file" } }
     }
 }
 
-fn line(host: &LearnedHost<'_>, entry: &Entry) -> Markup {
-    let names = entry_names(host, entry).join(" + ");
+fn line(host: &LearnedHost<'_>, rule: &LearnedRule) -> Markup {
+    let names = rule_names(host, rule).join(" + ");
     html! {
         tr {
             th scope="row" { span.url { (visible::text(host.host)) } }
             td data-label="Rule" { code { (visible::text(names.as_bytes())) } }
-            td.numeric data-label="Right, other half" { (count(entry.measured.right)) }
-            td.numeric data-label="Wrong, other half" { (count(entry.measured.wrong)) }
-            td.numeric data-label="Cannot be told" { (count(entry.measured.unverifiable)) }
+            td.numeric data-label="Right, other half" { (count(rule.measured.right)) }
+            td.numeric data-label="Wrong, other half" { (count(rule.measured.wrong)) }
+            td.numeric data-label="Cannot be told" { (count(rule.measured.unverifiable)) }
         }
     }
 }

@@ -16,6 +16,9 @@ const BINS: [&str; N_BINS] = [
     "more than 30 days",
 ];
 
+/// Comparisons from which on a share is shown.
+const TRIALS_MIN: u64 = 20;
+
 #[must_use]
 pub(super) fn section(page: &Page<'_>) -> Markup {
     let noise = &page.evaluated.table.noise;
@@ -66,7 +69,8 @@ fn line(bin: &str, bin_share: Share) -> Markup {
             th scope="row" { (bin) }
             td.bar data-label="Share that differed" {
                 @match bin_share.rate() {
-                    Some(rate) => { b { (share(rate)) } (rules::bar(&parts, bin_share.trials)) }
+                    Some(rate) if bin_share.trials >= TRIALS_MIN => { b { (share(rate)) } (rules::bar(&parts, bin_share.trials)) }
+                    Some(_) => span.none { (count(bin_share.hits)) " of " (count(bin_share.trials)) ": too few to say" }
                     None => span.none { "unknown" }
                 }
             }

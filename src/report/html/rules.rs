@@ -4,9 +4,11 @@ use maud::{Markup, html};
 
 use super::number::{at_most, count, share};
 use super::{Entries, Entry, Page, Subject, decision, meaning, words};
-use crate::evaluate::Outcome;
+use crate::evaluate::{Advice, Outcome};
 use crate::policy::Rule;
 
+/// Of few sites such a bound says nothing.
+const UNKNOWN_MIN: f64 = 0.5;
 /// A part of a bar that is there can be seen.
 const PERCENT_MIN: f64 = 1.0;
 
@@ -83,12 +85,13 @@ fn line(entry: &Entry<'_>) -> Markup {
                     span.none { "\u{2013}" }
                 } @else {
                     span class={ "badge " (words::class(outcome.advice)) } { (words::advice(outcome.advice)) }
+                    @if outcome.advice == Advice::NotEnoughEvidence { small { (words::lean(outcome).0) } }
                 }
             }
             td.bar data-label="URLs it merges" { (merges(outcome)) }
             td.numeric data-label="Wrong on further sites, at most" {
                 @match outcome.precision.wrong_rate_max {
-                    Some(max) if max >= 1.0 && outcome.has_few_hosts() => span.none { "unknown: too few sites" },
+                    Some(max) if max >= UNKNOWN_MIN && outcome.has_few_hosts() => span.none { "unknown: too few sites" },
                     Some(max) => { b { (at_most(max)) } }
                     None => span.none { "unknown" }
                 }
@@ -191,7 +194,7 @@ fn loss(outcome: &Outcome) -> Markup {
             small {
                 (count(lost)) " of " (count(outcome.contents))
                 @if let Some((low, high)) = outcome.loss_interval {
-                    @if lost > 0 { br; "interval " (format!("{low:.0}")) " to " (format!("{high:.0}")) }
+                    @if lost > 0 { br; "95\u{a0}%: " (format!("{low:.0}")) " to " (format!("{high:.0}")) }
                 }
             }
         }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::report::text::clean;
+use crate::report::text::{clean, push_visible};
 use crate::uri::write_redacted;
 
 /// Bytes of one text that the page shows.
@@ -13,7 +13,7 @@ const SHOWN_MAX: usize = 2000;
 pub(super) fn text(bytes: &[u8]) -> String {
     let (shown, n_more) = cut(bytes);
     let mut out = String::new();
-    push(&clean(shown), &mut out);
+    push_visible(&clean(shown), &mut out);
     if n_more > 0 {
         // Writing to a `String` cannot fail.
         write!(out, " \u{2026} and {n_more} more bytes").ok();
@@ -27,7 +27,7 @@ pub(super) fn url(bytes: &[u8]) -> String {
     let mut redacted = Vec::new();
     write_redacted(bytes, &mut redacted);
     let mut out = String::new();
-    push(&clean(&redacted), &mut out);
+    push_visible(&clean(&redacted), &mut out);
     out
 }
 
@@ -42,29 +42,6 @@ fn cut(bytes: &[u8]) -> (&[u8], usize) {
         .find(|end| !is_inside(end))
         .unwrap_or(SHOWN_MAX);
     (&bytes[..end], bytes.len() - end)
-}
-
-/// Appends `text`, characters that nobody sees or that move others as `\u{…}`.
-fn push(text: &str, out: &mut String) {
-    for c in text.chars() {
-        if is_deceptive(c) {
-            out.extend(c.escape_unicode());
-        } else {
-            out.push(c);
-        }
-    }
-}
-
-/// Controls, format characters (bidirectional ones among them), spaces that are none, fillers, variation selectors, tags, private use.
-fn is_deceptive(c: char) -> bool {
-    c.is_control()
-        || (c.is_whitespace() && c != ' ')
-        || matches!(c,
-            '\u{AD}' | '\u{34F}' | '\u{600}'..='\u{605}' | '\u{61C}' | '\u{6DD}' | '\u{70F}' | '\u{115F}' | '\u{1160}'
-            | '\u{17B4}' | '\u{17B5}' | '\u{180B}'..='\u{180F}' | '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}'
-            | '\u{2060}'..='\u{206F}' | '\u{2800}' | '\u{3164}' | '\u{E000}'..='\u{F8FF}' | '\u{FE00}'..='\u{FE0F}'
-            | '\u{FEFF}' | '\u{FFA0}' | '\u{FFF0}'..='\u{FFFB}' | '\u{1BCA0}'..='\u{1BCA3}' | '\u{1D173}'..='\u{1D17A}'
-            | '\u{E0000}'..='\u{10FFFF}')
 }
 
 #[cfg(test)]

@@ -4,7 +4,10 @@ use std::fmt::Write as _;
 
 use super::number::{at_least, at_most, count, counted, share};
 use super::{Entry, Page, visible};
-use crate::evaluate::{Advice, DOMAINS_MIN, Lack, Outcome};
+use crate::evaluate::{Advice, DOMAINS_MIN, Lack, Outcome, Thresholds};
+
+/// From this share on most merges are right.
+const MOSTLY: f64 = 0.8;
 
 /// The advice, as a heading.
 #[must_use]
@@ -23,8 +26,23 @@ pub(super) fn meaning(advice: Advice) -> &'static str {
     match advice {
         Advice::Adopt => "the evidence in this archive carries it",
         Advice::AdoptPerHost => "not for all sites, but for those named",
-        Advice::Reject => "different pages are put together, and that is certain",
+        Advice::Reject => {
+            "not for all sites: different pages are put together, and that is certain"
+        }
         Advice::NotEnoughEvidence => "do not adopt yet: this archive cannot tell",
+    }
+}
+
+/// Where an open rule stands so far, and the class of that in the style.
+#[must_use]
+pub(super) fn lean(outcome: &Outcome) -> (&'static str, &'static str) {
+    match outcome.precision.verified {
+        None => ("nothing known", "open"),
+        Some(1.0) => ("so far only right", "right"),
+        Some(0.0) => ("so far only wrong", "wrong"),
+        Some(right) if right >= MOSTLY => ("so far mostly right", "right"),
+        Some(right) if right <= 1.0 - MOSTLY => ("so far mostly wrong", "wrong"),
+        Some(_) => ("so far right and wrong", "mixed"),
     }
 }
 
@@ -66,13 +84,22 @@ pub(super) fn why(page: &Page<'_>, entry: &Entry<'_>) -> String {
                 )
                 .ok();
             }
+            if entry.row.n_passing > 0 {
+                write!(
+                    text,
+                    " It is right on {}: adopt it there alone.",
+                    passing(entry)
+                )
+                .ok();
+            }
             text
         }
         Advice::AdoptPerHost => format!(
-            "On {} it merged at least {} checked URLs of a half set aside for this, none of them wrongly: {}. Not for all sites. {}",
+            "Adopt it on {}: {}. There at least {} checked merges of a half set aside for this were all right. Not on all sites: {} {}",
             counted(entry.row.n_passing, "site", "sites"),
-            count(page.evaluated.thresholds.host_decidable_min),
             passing(entry),
+            count(page.evaluated.thresholds.host_decidable_min),
+            uncapitalized(&checked),
             missing(page, entry),
         ),
         Advice::NotEnoughEvidence => format!("{checked} {}", missing(page, entry)),
@@ -179,10 +206,7 @@ fn missing(page: &Page<'_>, entry: &Entry<'_>) -> String {
     let lacks = |lack| entry.row.lacks.contains(&lack);
     let mut sentences = Vec::new();
     if lacks(Lack::Decidable) || lacks(Lack::Domains) {
-        sentences.push(format!(
-            "Too few to tell: {} on {DOMAINS_MIN} sites or more are asked for.",
-            count(thresholds.decidable_min)
-        ));
+        sentences.push(too_few(outcome, thresholds));
     } else if lacks(Lack::Precision) {
         sentences.push(precision(outcome, thresholds.precision_min));
     }
@@ -193,10 +217,38 @@ fn missing(page: &Page<'_>, entry: &Entry<'_>) -> String {
             count(total.merged)
         ));
     }
-    if lacks(Lack::HardEvidence) {
+    let is_said = lacks(Lack::Decidable) || lacks(Lack::Domains);
+    if lacks(Lack::HardEvidence) && !is_said {
         sentences.push("None of the wrong ones is certain: they may be pages that changed between two fetches.".to_owned());
     }
     sentences.join(" ")
+}
+
+/// What would be enough; more of what is wrong would not be.
+fn too_few(outcome: &Outcome, thresholds: &Thresholds) -> String {
+    let verified = outcome.precision.verified;
+    let total = outcome.merges.total();
+    let asked = share(thresholds.precision_min);
+    if verified.is_none_or(|right| right >= thresholds.precision_min) {
+        format!(
+            "Too few to adopt it: that takes {} checked merges on {DOMAINS_MIN} sites or more.",
+            count(thresholds.decidable_min)
+        )
+    } else if total.wrong_stable == 0 {
+        format!(
+            "The wrong ones are not certain (a page may have changed between two fetches), so it cannot be rejected; as it stands, it misses the {asked} right that are asked for."
+        )
+    } else {
+        format!(
+            "Too little to reject it for all sites; as it stands, it misses the {asked} right that are asked for."
+        )
+    }
+}
+
+fn uncapitalized(sentence: &str) -> String {
+    let mut letters = sentence.chars();
+    let first = letters.next().map(|letter| letter.to_ascii_lowercase());
+    first.into_iter().chain(letters).collect()
 }
 
 fn precision(outcome: &Outcome, asked: f64) -> String {
