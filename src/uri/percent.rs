@@ -12,6 +12,17 @@ enum Stray {
     PercentDigit,
 }
 
+impl Stray {
+    /// What it is once `run`, which has no `%`, is written too.
+    fn behind(self, run: &[u8]) -> Self {
+        match (self, run) {
+            (_, []) => self,
+            (Self::Percent, [digit]) if is(*digit, HEXDIG) => Self::PercentDigit,
+            _ => Self::No,
+        }
+    }
+}
+
 /// Writes `component` with its escapes settled, in one pass from the left, and says whether that
 /// changed anything. Bytes of `encoded` become escapes, hex digits upper case, escapes of unreserved
 /// characters those characters; escapes of reserved characters never change what they are.
@@ -21,41 +32,40 @@ enum Stray {
 pub(crate) fn settle(component: &[u8], encoded: u8, out: &mut Vec<u8>) -> bool {
     let mut changed = false;
     let mut stray = Stray::No;
-    let mut index = 0;
-    while let Some(&byte) = component.get(index) {
-        if byte != b'%' {
-            index += 1;
-            if is(byte, encoded) {
-                push_escape(byte, out);
-                changed = true;
-                stray = Stray::No;
-            } else {
-                out.push(byte);
-                stray = match stray {
-                    Stray::Percent if is(byte, HEXDIG) => Stray::PercentDigit,
-                    _ => Stray::No,
-                };
-            }
-            continue;
-        }
-        let Some(decoded) = escape_at(&component[index..]) else {
-            out.push(b'%');
-            stray = Stray::Percent;
-            index += 1;
-            continue;
+    let mut rest = component;
+    loop {
+        let is_special = |byte: &u8| *byte == b'%' || is(*byte, encoded);
+        let run = rest.iter().position(is_special).unwrap_or(rest.len());
+        out.extend_from_slice(&rest[..run]);
+        stray = stray.behind(&rest[..run]);
+        rest = &rest[run..];
+        let Some(&byte) = rest.first() else {
+            return changed;
         };
-        let would_complete = stray != Stray::No && is(decoded, HEXDIG);
-        if is(decoded, UNRESERVED) && !would_complete {
-            out.push(decoded);
-            changed = true;
-        } else {
-            push_escape(decoded, out);
-            changed |= out[out.len() - 2..] != component[index + 1..index + 3];
+        let escaped = escape_at(rest);
+        if let Some(decoded) = escaped {
+            let would_complete = stray != Stray::No && is(decoded, HEXDIG);
+            if is(decoded, UNRESERVED) && !would_complete {
+                out.push(decoded);
+                changed = true;
+            } else {
+                push_escape(decoded, out);
+                changed |= out[out.len() - 2..] != rest[1..3];
+            }
+            stray = Stray::No;
+            rest = &rest[3..];
+            continue;
         }
-        stray = Stray::No;
-        index += 3;
+        if byte == b'%' {
+            out.push(byte);
+            stray = Stray::Percent;
+        } else {
+            push_escape(byte, out);
+            changed = true;
+            stray = Stray::No;
+        }
+        rest = &rest[1..];
     }
-    changed
 }
 
 /// Writes `byte` as an escape.
