@@ -93,34 +93,56 @@ pub(crate) fn is_session(param: &[u8]) -> bool {
 
 /// Whether a query has a signature parameter.
 pub(crate) fn is_signed(query: &[u8]) -> bool {
-    params(query).any(|param| {
-        let name = name_value(param).0;
-        name.first()
-            .is_some_and(|first| *first == b'%' || starts_signature(*first))
-            && SIGNATURE.iter().any(|own| names_lower(own, name))
+    let delimiters = memchr::memchr_iter(b'&', query).map(|at| at + 1);
+    std::iter::once(0).chain(delimiters).any(|start| {
+        let params = &query[start..];
+        may_sign(params) && {
+            let is_end = |byte: &u8| matches!(byte, b'&' | b'=');
+            let len = params.iter().position(is_end).unwrap_or(params.len());
+            SIGNATURE.iter().any(|own| names_lower(own, &params[..len]))
+        }
     })
 }
 
+/// Whether parameters start as a signature does, or with escapes that may stand for that.
+fn may_sign(params: &[u8]) -> bool {
+    match *params {
+        [first, second, ..] => {
+            (first == b'%' || starts_signature(first))
+                && (first == b'%' || second == b'%' || continues_signature(second))
+        }
+        _ => false,
+    }
+}
+
 /// Whether `byte` is the first letter of a name in [`SIGNATURE`].
+#[inline]
 pub(crate) const fn starts_signature(byte: u8) -> bool {
-    is_signature_byte(byte, 0)
+    LETTERS[0][byte as usize]
 }
 
 /// Whether `byte` is the second letter of a name in [`SIGNATURE`].
+#[inline]
 pub(crate) const fn continues_signature(byte: u8) -> bool {
-    is_signature_byte(byte, 1)
+    LETTERS[1][byte as usize]
 }
 
-const fn is_signature_byte(byte: u8, place: usize) -> bool {
+/// The first and the second letters of names in [`SIGNATURE`].
+const LETTERS: [[bool; 256]; 2] = {
+    let mut letters = [[false; 256]; 2];
     let mut name = 0;
     while name < SIGNATURE.len() {
-        if byte.to_ascii_lowercase() == SIGNATURE[name].as_bytes()[place] {
-            return true;
+        let mut place = 0;
+        while place < 2 {
+            let letter = SIGNATURE[name].as_bytes()[place];
+            letters[place][letter as usize] = true;
+            letters[place][letter.to_ascii_uppercase() as usize] = true;
+            place += 1;
         }
         name += 1;
     }
-    false
-}
+    letters
+};
 
 fn names_lower(own: &str, name: &[u8]) -> bool {
     is_named(
