@@ -46,25 +46,18 @@ const LEN_PLAIN_MAX: usize = 2 * LANES;
 pub(crate) struct Found {
     /// Where the fragment, or the input, ends.
     pub(crate) len: usize,
-    pub(crate) query: Query,
-    pub(crate) path: Path,
+    pub(crate) behind: Behind,
 }
 
-/// What the query is for.
+/// What stands behind the authority.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Query {
-    /// Nothing special, or it is not there.
-    Plain,
-    /// It has a signature parameter.
-    Signed,
-}
-
-/// Whether a path stands behind the authority.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Path {
-    Present,
+pub(crate) enum Behind {
     /// The input ends there: the key has a `/` more.
-    Absent,
+    Nothing,
+    /// A path, and perhaps a query that signs nothing.
+    Plain,
+    /// A path, and a query with a signature parameter.
+    Signed,
 }
 
 /// Bytes that become escapes in a query beside those of the grammar.
@@ -99,15 +92,13 @@ fn scan_with<S: Simd>(simd: S, input: &[u8], quote: Quote) -> Option<Found> {
     if path == input.len() {
         return Some(Found {
             len: path,
-            query: Query::Plain,
-            path: Path::Absent,
+            behind: Behind::Nothing,
         });
     }
     if input.len() <= LEN_PLAIN_MAX && is_plain(simd, &head, input) {
         return Some(Found {
             len: input.len(),
-            query: Query::Plain,
-            path: Path::Present,
+            behind: Behind::Plain,
         });
     }
     // A short input is continued, so that a block starts at each of its bytes.
@@ -265,21 +256,14 @@ mod tests {
         let (mut joined, mut out) = (Vec::new(), Vec::new());
         let outcome = core::write(input, settings, &mut joined, &mut out);
         let cut = memchr::memchr(b'#', input).unwrap_or(input.len());
-        let path = match out.strip_prefix(&input[..cut]) {
-            Some(b"") => Path::Present,
-            Some(b"/") if cut == input.len() => Path::Absent,
+        let is_signed = Parts::of(&out).query.is_some_and(query::is_signed);
+        let behind = match out.strip_prefix(&input[..cut]) {
+            Some(b"") if is_signed => Behind::Signed,
+            Some(b"") => Behind::Plain,
+            Some(b"/") if cut == input.len() => Behind::Nothing,
             _ => return None,
         };
-        let is_signed = Parts::of(&out).query.is_some_and(query::is_signed);
-        (outcome.kind == Kind::Http).then_some(Found {
-            len: cut,
-            query: if is_signed {
-                Query::Signed
-            } else {
-                Query::Plain
-            },
-            path,
-        })
+        (outcome.kind == Kind::Http).then_some(Found { len: cut, behind })
     }
 
     /// What is left to the core though it is its own key.
@@ -362,15 +346,15 @@ mod tests {
         }
     }
 
-    fn check(input: &str, expected: Option<(usize, Query, Path)>) {
+    fn check(input: &str, expected: Option<(usize, Behind)>) {
         let found = verdict(input.as_bytes(), Quote::Escaped);
-        let found = found.map(|found| (found.len, found.query, found.path));
+        let found = found.map(|found| (found.len, found.behind));
         assert_eq!(found, expected, "{input}");
     }
 
     #[test]
     fn what_is_its_own_key_is_found() {
-        let whole = |input: &str| check(input, Some((input.len(), Query::Plain, Path::Present)));
+        let whole = |input: &str| check(input, Some((input.len(), Behind::Plain)));
         whole("https://example.org/");
         whole("http://example.org./a//b/c.d");
         whole("http://example.org:8080/a");
@@ -382,18 +366,9 @@ mod tests {
 
     #[test]
     fn a_fragment_and_an_empty_path_are_told() {
-        check(
-            "https://example.org/a#top",
-            Some((21, Query::Plain, Path::Present)),
-        );
-        check(
-            "https://example.org/a#!/b?sig=1",
-            Some((21, Query::Plain, Path::Present)),
-        );
-        check(
-            "https://example.org",
-            Some((19, Query::Plain, Path::Absent)),
-        );
+        check("https://example.org/a#top", Some((21, Behind::Plain)));
+        check("https://example.org/a#!/b?sig=1", Some((21, Behind::Plain)));
+        check("https://example.org", Some((19, Behind::Nothing)));
     }
 
     #[test]
@@ -406,10 +381,10 @@ mod tests {
             "key-pair-id",
         ] {
             let input = format!("https://example.org/a?{query}");
-            check(&input, Some((input.len(), Query::Signed, Path::Present)));
+            check(&input, Some((input.len(), Behind::Signed)));
         }
         let input = "https://example.org/a?sign=1&design=sig";
-        check(input, Some((input.len(), Query::Plain, Path::Present)));
+        check(input, Some((input.len(), Behind::Plain)));
     }
 
     #[test]

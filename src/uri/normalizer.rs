@@ -7,7 +7,7 @@ use crate::policy::{Rule, RuleSet};
 use crate::uri::bets::components::Components;
 use crate::uri::bets::{Choice, Work};
 use crate::uri::core::{self, Settings};
-use crate::uri::fast::{self, Quote};
+use crate::uri::fast::{self, Behind, Quote};
 use crate::uri::parts::{self, Parts};
 use crate::uri::{Kind, parity, query};
 
@@ -282,7 +282,7 @@ fn canonical<'a>(plan: &Plan, input: &'a [u8]) -> Option<Normalized<'a>> {
     if found.len < input.len() {
         fired.insert(Rule::Fragment);
     }
-    if found.path == fast::Path::Absent {
+    if found.behind == Behind::Nothing {
         fired.insert(Rule::PathEmpty);
     }
     Some(Normalized {
@@ -291,7 +291,7 @@ fn canonical<'a>(plan: &Plan, input: &'a [u8]) -> Option<Normalized<'a>> {
         fired,
         is_route,
         has_credentials: false,
-        is_signed: found.query == fast::Query::Signed,
+        is_signed: found.behind == Behind::Signed,
         in_scope: plan.scope.is_none() || in_scope(plan, Kind::Http, &Parts::of(text)),
     })
 }

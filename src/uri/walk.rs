@@ -5,7 +5,7 @@
 
 use fearless_simd::{Simd, u8x64};
 
-use crate::uri::fast::{Found, Path, Query, Quote};
+use crate::uri::fast::{Behind, Found, Quote};
 use crate::uri::lanes::{self, LANES, Sorts, below, equal, lowest, nonzero};
 use crate::uri::query;
 use crate::uri::table::{PATH, QUERY, SPECIAL_QUERY, is};
@@ -165,12 +165,11 @@ pub(crate) fn walk<S: Simd>(
     let is_signed = may_sign && query::is_signed(&input[mark + 1..at]);
     Some(Found {
         len: at,
-        query: if is_signed {
-            Query::Signed
+        behind: if is_signed {
+            Behind::Signed
         } else {
-            Query::Plain
+            Behind::Plain
         },
-        path: Path::Present,
     })
 }
 
