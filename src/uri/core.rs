@@ -347,3 +347,136 @@ fn without_empty_password(userinfo: &[u8]) -> &[u8] {
         _ => userinfo,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The text, and behind a `|` the rules that made it, the kind if it is not http, and `route`.
+    fn told(base: Base, fragment: Fragment, input: &str) -> String {
+        let settings = Settings { base, fragment };
+        let (mut joined, mut out) = (Vec::new(), b"of the last URL".to_vec());
+        let outcome = write(input.as_bytes(), settings, &mut joined, &mut out);
+        let kind = match outcome.kind {
+            Kind::Http => "",
+            Kind::OtherScheme => " other",
+            Kind::Opaque => " opaque",
+        };
+        let route = if outcome.is_route { " route" } else { "" };
+        let text = String::from_utf8(out).unwrap();
+        format!("{text}|{}{kind}{route}", outcome.fired)
+    }
+
+    #[test]
+    fn each_step_does_its_part_and_is_named() {
+        for (input, browser, grammar) in [
+            ("http://a/b?c", "http://a/b?c|", "http://a/b?c|"),
+            (" http://a/ ", "http://a/|trim", " http://a/ | opaque"),
+            ("ht\ntp://a/", "http://a/|trim", "ht\ntp://a/| opaque"),
+            (
+                "HTTP://a/",
+                "http://a/|scheme-case",
+                "http://a/|scheme-case",
+            ),
+            ("http:\\/a/", "http://a/|slashes", "http:\\/a/| opaque"),
+            ("http://a/b\\c", "http://a/b/c|slashes", "http://a/b\\c|"),
+            ("http://a/#b", "http://a/|fragment", "http://a/|fragment"),
+            (
+                "http://@a/",
+                "http://a/|userinfo-empty",
+                "http://a/|userinfo-empty",
+            ),
+            (
+                "http://u:@a/",
+                "http://u@a/|userinfo-empty",
+                "http://u:@a/|",
+            ),
+            ("http://A/", "http://a/|host-case", "http://a/|host-case"),
+            ("http://%61/", "http://a/|host-idna", "http://a/|host-idna"),
+            (
+                "http://0x7f.1/",
+                "http://127.0.0.1/|host-ip",
+                "http://0x7f.1/|",
+            ),
+            ("http://a:80/", "http://a/|port", "http://a/|port"),
+            ("http://a:/", "http://a/|port", "http://a/|port"),
+            ("http://a:081/", "http://a:81/|port", "http://a:081/|"),
+            ("https://a:80/", "https://a:80/|", "https://a:80/|"),
+            (
+                "http://a/%7e",
+                "http://a/~|path-escapes",
+                "http://a/~|path-escapes",
+            ),
+            (
+                "http://a/b/%2e%2E",
+                "http://a/|path-escapes;dot-segments",
+                "http://a/|path-escapes;dot-segments",
+            ),
+            (
+                "http://a?b",
+                "http://a/?b|path-empty",
+                "http://a/?b|path-empty",
+            ),
+            ("http://a/?'", "http://a/?%27|query-escapes", "http://a/?'|"),
+            (
+                "http://a/?%7e",
+                "http://a/?~|query-escapes",
+                "http://a/?~|query-escapes",
+            ),
+        ] {
+            let told = |base| told(base, Fragment::Drop, input);
+            assert_eq!(told(Base::Browser), browser);
+            assert_eq!(told(Base::Grammar), grammar);
+        }
+    }
+
+    #[test]
+    fn a_route_is_told_and_kept_if_it_is_to_be() {
+        for (input, dropped, kept) in [
+            (
+                "http://a/#!b",
+                "http://a/|fragment route",
+                "http://a/#!b| route",
+            ),
+            (
+                "http://a/#/ b",
+                "http://a/|fragment route",
+                "http://a/#/%20b|fragment route",
+            ),
+            ("http://a/#b", "http://a/|fragment", "http://a/|fragment"),
+        ] {
+            let told = |fragment| told(Base::Browser, fragment, input);
+            assert_eq!(told(Fragment::Drop), dropped);
+            assert_eq!(told(Fragment::KeepRoutes), kept);
+        }
+    }
+
+    #[test]
+    fn of_another_scheme_only_host_and_escapes_are_touched() {
+        for (input, expected) in [
+            (
+                "FTP://U@Host:21/A%7e#b",
+                "ftp://U@host:21/A~|scheme-case;fragment;host-case;path-escapes other",
+            ),
+            ("dns:Example.org", "dns:Example.org| other"),
+            ("urn:a b?'", "urn:a%20b?'|path-escapes other"),
+            ("ws://a", "ws://a| other"),
+        ] {
+            assert_eq!(told(Base::Browser, Fragment::Drop, input), expected);
+        }
+    }
+
+    #[test]
+    fn what_no_browser_asks_for_is_its_own_text() {
+        for (input, expected) in [
+            ("  no URL\t# a", "no URL# a|trim opaque"),
+            ("http://", "http://| opaque"),
+            ("http://a b/#!c", "http://a b/#!c| opaque"),
+            ("HTTP://a:65536/", "HTTP://a:65536/| opaque"),
+            ("http://a:x/", "http://a:x/| opaque"),
+            ("", "| opaque"),
+        ] {
+            assert_eq!(told(Base::Browser, Fragment::Drop, input), expected);
+        }
+    }
+}

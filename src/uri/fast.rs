@@ -214,24 +214,9 @@ mod tests {
     use super::*;
     use crate::policy::plan::{Base, Fragment};
     use crate::uri::core::{self, Settings};
+    use crate::uri::lanes::tests::levels;
     use crate::uri::parts::Parts;
     use crate::uri::{Kind, query};
-
-    /// What this processor can be made to use.
-    fn levels() -> Vec<Level> {
-        let own = Level::new();
-        #[cfg(target_arch = "x86_64")]
-        {
-            let lesser = [
-                own.as_sse2().map(Simd::level),
-                own.as_sse4_2().map(Simd::level),
-                own.as_avx2().map(Simd::level),
-            ];
-            lesser.into_iter().flatten().chain([own]).collect()
-        }
-        #[cfg(not(target_arch = "x86_64"))]
-        vec![own]
-    }
 
     /// The verdict of all levels.
     fn verdict(input: &[u8], quote: Quote) -> Option<Found> {

@@ -227,3 +227,152 @@ pub(crate) fn lowest(n: usize) -> u64 {
 pub(crate) fn below(mask: u64) -> u64 {
     (mask & mask.wrapping_neg()).wrapping_sub(1)
 }
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use fearless_simd::{Level, dispatch};
+
+    use super::*;
+
+    /// What this processor can be made to use.
+    pub(crate) fn levels() -> Vec<Level> {
+        let own = Level::new();
+        #[cfg(target_arch = "x86_64")]
+        {
+            let lesser = [
+                own.as_sse2().map(Simd::level),
+                own.as_sse4_2().map(Simd::level),
+                own.as_avx2().map(Simd::level),
+            ];
+            lesser.into_iter().flatten().chain([own]).collect()
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        vec![own]
+    }
+
+    fn all_bytes() -> Vec<u8> {
+        (0..=u8::MAX).collect()
+    }
+
+    /// Which bytes a mask over lanes has, by a function of all levels.
+    macro_rules! found {
+        ($text:expr, $mask:expr) => {{
+            let text: &[u8] = $text;
+            let found: Vec<Vec<u8>> = levels()
+                .into_iter()
+                .map(|level| {
+                    let masks = text.as_chunks::<LANES>().0.iter().enumerate().map(|(index, block)| {
+                        let at = index * LANES;
+                        (block, dispatch!(level, simd => $mask(simd, text, at)))
+                    });
+                    masks
+                        .flat_map(|(block, mask): (_, u64)| {
+                            let lanes = (0..LANES).filter(move |lane| mask >> lane & 1 == 1);
+                            lanes.map(|lane| block[lane])
+                        })
+                        .collect()
+                })
+                .collect();
+            assert!(found.iter().all(|it| *it == found[0]), "levels differ");
+            found[0].clone()
+        }};
+    }
+
+    #[test]
+    fn a_byte_is_found_in_any_lane() {
+        for byte in [0, b'/', 0x7F, 0x80, 0xFF] {
+            let found = found!(&all_bytes(), |simd, text, at| equal(
+                simd,
+                load(simd, text, at),
+                byte
+            ));
+            assert_eq!(found, [byte]);
+        }
+        let found = found!(&all_bytes(), |simd, text, at| nonzero(
+            simd,
+            load(simd, text, at)
+        ));
+        assert_eq!(found, all_bytes()[1..]);
+    }
+
+    #[test]
+    fn bytes_of_a_plain_host_are_lower_case_letters_digits_dash_and_dot() {
+        let others = found!(&all_bytes(), |simd, text, at| not_host(
+            simd,
+            load(simd, text, at)
+        ));
+        let is_plain = |byte: &u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.');
+        let expected: Vec<u8> = all_bytes().into_iter().filter(|it| !is_plain(it)).collect();
+        assert_eq!(others, expected);
+    }
+
+    #[test]
+    fn sorts_are_looked_up_for_each_byte() {
+        const VOWELS: Sorts = {
+            let mut sorts = [0; 256];
+            sorts[b'a' as usize] = 1;
+            sorts[b'e' as usize] = 1;
+            sorts[b'i' as usize] = 1;
+            sorts[b'o' as usize] = 1;
+            sorts[b'U' as usize] = 1 << 7;
+            Sorts::of(&sorts)
+        };
+        let find = |sort: u8| {
+            found!(&all_bytes(), |simd, text, at| nonzero(
+                simd,
+                VOWELS.look_up(simd, load(simd, text, at)) & sort
+            ))
+        };
+        assert_eq!(find(1), b"aeio");
+        assert_eq!(find(1 << 7), b"U");
+        assert_eq!(find(1 << 3), b"");
+    }
+
+    #[test]
+    fn an_escape_stays_if_it_is_upper_case_and_of_no_unreserved_character() {
+        // Every pair of bytes, so placed that the second is the last byte of a block's first lanes.
+        for first in 0..=u8::MAX {
+            for second in 0..=u8::MAX {
+                let mut text = [b'x'; LANES + 1];
+                (text[0], text[1]) = (first, second);
+                let escape = [b'%', first, second];
+                let is_upper = !escape.iter().any(u8::is_ascii_lowercase);
+                let stays = crate::uri::table::escape_at(&escape)
+                    .is_some_and(|byte| is_upper && !is(byte, UNRESERVED));
+                let ends = dispatch!(Level::new(), simd => ends_of_staying(simd, &text, 1));
+                assert_eq!(ends & 1 == 1, stays, "{}", escape.escape_ascii());
+            }
+        }
+    }
+
+    #[test]
+    fn a_head_has_each_byte_at_its_place() {
+        for len in [16, 17, 31, 32, 33, 63, 64, 65, 127, 128] {
+            let input: Vec<u8> = (0..len).map(|at| u8::try_from(at).unwrap()).collect();
+            for level in levels() {
+                for (at, byte) in input.iter().enumerate() {
+                    let (head, rest) = dispatch!(level, simd => {
+                        let head = Head::of(simd, &input);
+                        let rest = equal(simd, head.rest(simd, &input), *byte);
+                        (head.places(equal(simd, head.lanes, *byte)), rest)
+                    });
+                    if at < LANES {
+                        assert_eq!(head & lowest(len), 1 << at, "{at} of {len}");
+                    } else {
+                        assert_ne!(rest, 0, "{at} of {len}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn masks_are_cut_by_count_and_by_first_bit() {
+        assert_eq!([lowest(0), lowest(3)], [0, 0b111]);
+        assert_eq!(
+            [lowest(63), lowest(64), lowest(900)],
+            [u64::MAX >> 1, u64::MAX, u64::MAX]
+        );
+        assert_eq!([below(0b1000), below(1), below(0)], [0b111, 0, u64::MAX]);
+    }
+}

@@ -302,3 +302,159 @@ fn in_scope(plan: &Plan, kind: Kind, parts: &Parts<'_>) -> bool {
         kind != Kind::Opaque && scope.admits(parts.scheme, parts.host, parts.port_in_force())
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::origins::Authority;
+    use crate::policy::plan::{Names, Scope};
+
+    fn plan(rules: &[Rule]) -> Plan {
+        let mut plan = Plan::new(Base::Browser);
+        plan.bets.rules = RuleSet::of(rules);
+        plan.bets.query_drop = Names::new([&b"a"[..]]);
+        plan
+    }
+
+    fn check(plan: &Plan, input: &str, text: &str, fired: &str) {
+        let mut normalizer = Normalizer::default();
+        let found = normalizer.normalize(plan, input.as_bytes());
+        let found_text = found.text.escape_ascii().to_string();
+        assert_eq!(
+            (found_text.as_str(), found.fired.to_string().as_str()),
+            (text, fired)
+        );
+        let masks = normalizer.masks(plan, input.as_bytes());
+        let bets: RuleSet = fired.split(';').filter_map(Rule::parse).collect();
+        assert_eq!(
+            masks.in_policy,
+            bets.intersection(RuleSet::bets()),
+            "{input}"
+        );
+    }
+
+    #[test]
+    fn a_text_is_a_slice_of_the_input_where_it_can_be() {
+        let mut normalizer = Normalizer::default();
+        let slash = plan(&[Rule::TrailingSlashDrop]);
+        for (plan, input, is_slice) in [
+            (&plan(&[]), "http://example.org/a", true),
+            (&plan(&[]), "http://example.org/a#b", true),
+            (&plan(&[]), "http://a/", true),
+            (&plan(&[]), "no URL", true),
+            (&plan(&[]), "http://example.org", false),
+            (&plan(&[]), "http://example.org/%7e", false),
+            (&slash, "http://example.org/a", true),
+            (&slash, "http://example.org/a/", true),
+            (&slash, "http://example.org/a/?b", false),
+        ] {
+            let text = normalizer.normalize(plan, input.as_bytes()).text;
+            assert_eq!(
+                input.as_bytes().as_ptr_range().contains(&text.as_ptr()),
+                is_slice,
+                "{input}"
+            );
+        }
+    }
+
+    #[test]
+    fn bets_run_until_nothing_changes() {
+        check(
+            &plan(&[Rule::TrailingSlashDrop, Rule::IndexFileDefault]),
+            "http://a.example/b//index.html",
+            "http://a.example/b",
+            "index-file=default;trailing-slash=drop",
+        );
+        check(
+            &plan(&[Rule::EscapesDecodeRepeated]),
+            "http://a.example/b/%252e%252e/c",
+            "http://a.example/c",
+            "dot-segments;escapes=decode-repeated",
+        );
+        check(
+            &plan(&[Rule::QueryDropList]),
+            "http://a.example?a=1",
+            "http://a.example/",
+            "path-empty;query-drop=list",
+        );
+        check(
+            &plan(&[Rule::WwwWww]),
+            "ftp://www.a.example/",
+            "ftp://www.a.example/",
+            "",
+        );
+        check(
+            &plan(&[Rule::QueryDropList]),
+            "http://a.example/?a=1&sig=2",
+            "http://a.example/?a=1&sig=2",
+            "",
+        );
+    }
+
+    #[test]
+    fn a_mask_has_the_bets_that_would_fire_alone() {
+        let mut normalizer = Normalizer::default();
+        let masks = normalizer.masks(&plan(&[]), b"https://www.example.org/A/?a=1");
+        assert_eq!(
+            masks.alone.to_string(),
+            "scheme=merge;www=www;trailing-slash=drop;path-case=lower;query-drop=list;query-all=drop"
+        );
+        assert!(masks.in_policy.is_empty());
+        assert_eq!(
+            normalizer.masks(&plan(&[]), b"ftp://www.example.org/"),
+            Masks::default()
+        );
+    }
+
+    #[test]
+    fn facts_are_those_of_the_url() {
+        let mut scoped = plan(&[]);
+        scoped.scope = Some(Scope {
+            hosts: vec![Authority {
+                host: b"example.org".to_vec(),
+                port: None,
+            }],
+            schemes: Vec::new(),
+        });
+        let mut normalizer = Normalizer::default();
+        for (input, kind, facts) in [
+            ("http://example.org/abcdefg", Kind::Http, "in"),
+            ("http://www.example.org/#!a", Kind::Http, "route in"),
+            ("http://u@example.org/", Kind::Http, "credentials in"),
+            ("http://example.org/?sig=1", Kind::Http, "signed in"),
+            ("http://example.net/", Kind::Http, ""),
+            ("ftp://example.org/", Kind::OtherScheme, "in"),
+            ("http://u:p@exa mple.org/", Kind::Opaque, "credentials"),
+            ("example.org", Kind::Opaque, ""),
+        ] {
+            let found = normalizer.normalize(&scoped, input.as_bytes());
+            let told: Vec<&str> = [
+                (found.is_route, "route"),
+                (found.has_credentials, "credentials"),
+                (found.is_signed, "signed"),
+                (found.in_scope, "in"),
+            ]
+            .into_iter()
+            .filter_map(|(is_set, name)| is_set.then_some(name))
+            .collect();
+            assert_eq!(
+                (found.kind, told.join(" ").as_str()),
+                (kind, facts),
+                "{input}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_an_imitated_library_refuses_is_its_own_text() {
+        let surt = Plan::new(Base::Parity(Parity::Surt));
+        check(&surt, "http://www.Example.org/b?a", "org,example)/b?a", "");
+        let w3lib = Plan::new(Base::Parity(Parity::W3lib));
+        let mut normalizer = Normalizer::default();
+        let found = normalizer.normalize(&w3lib, b"http://a.example:99999999/");
+        assert_eq!(
+            (found.text, found.kind),
+            (&b"http://a.example:99999999/"[..], Kind::Opaque)
+        );
+    }
+}
