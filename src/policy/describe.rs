@@ -114,12 +114,18 @@ fn write_list<'a>(
     writeln!(out, "{key} = [{}]", texts.join(", "))
 }
 
-/// A parameter name in quotes, with escapes where it has a `%` or is no UTF-8: they are decoded.
+/// A parameter name in quotes, with escapes, which are decoded, for bytes that may not stand in one.
 fn parameter(name: Vec<u8>) -> String {
     let is_utf8 = std::str::from_utf8(&name).is_ok();
+    let last = name.len().saturating_sub(1);
     let mut escaped = Vec::with_capacity(name.len());
-    for byte in name {
-        if byte == b'%' || (byte >= 0x80 && !is_utf8) {
+    for (index, byte) in name.into_iter().enumerate() {
+        let is_reserved = match byte {
+            b'*' => index < last,
+            0..=b' ' | 0x7F | b'%' | b'=' | b'&' | b'#' => true,
+            _ => byte >= 0x80 && !is_utf8,
+        };
+        if is_reserved {
             escaped.extend_from_slice(format!("%{byte:02X}").as_bytes());
         } else {
             escaped.push(byte);
@@ -165,7 +171,7 @@ mod tests {
             trailing-slash = "drop"
             www = ["www-numbered", "www"]
             unicode = "nfc"
-            query-drop = ["b", "c%5B%5D", "%2541", "%E9", { name = "a*", evidence = "1 \"right\"" }]
+            query-drop = ["b", "c%5B%5D", "%2541", "%E9", "%2Ad%20%3D%09", { name = "a*", evidence = "1 \"right\"" }]
             index-file = ["default", "it's.html", "e\u0301.html"]
             query-drop-list = "tracking"
             [[origin]]

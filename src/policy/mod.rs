@@ -12,7 +12,7 @@ mod describe;
 mod file;
 mod id;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 pub use builtin::{BUILTINS, Builtin};
 pub use id::PolicyId;
@@ -32,6 +32,8 @@ pub struct Policy {
 /// What stands in a policy file for people and decides no key by itself.
 #[derive(Clone, Debug, Default)]
 struct Sources {
+    /// The policy file; `None` for what is built in.
+    file: Option<PathBuf>,
     lists: Vec<ListFile>,
     evidence: Vec<Evidence>,
 }
@@ -41,6 +43,8 @@ struct Sources {
 struct ListFile {
     /// As the policy file names it.
     name: String,
+    /// Where it was found.
+    path: PathBuf,
     /// XXH3-128 of its bytes.
     hash: u128,
     n_names: usize,
@@ -92,16 +96,15 @@ impl Policy {
     /// # Errors
     /// As [`Policy::load`].
     pub fn parse(bytes: &[u8], path: &Path) -> Result<Self> {
-        let loaded =
-            file::parse(bytes, path.parent().unwrap_or(Path::new(""))).map_err(|mistakes| {
-                let messages: Vec<String> = mistakes
-                    .iter()
-                    .map(|mistake| mistake.message_in(bytes, path))
-                    .collect();
-                Error::usage(messages.join("\n"))
-            })?;
+        let loaded = file::parse(bytes, path.parent().unwrap_or(Path::new("")))
+            .map_err(|mistakes| Error::usage(file::messages(&mistakes, bytes, path).join("\n")))?;
+        let sources = Sources {
+            file: Some(path.to_owned()),
+            lists: loaded.lists,
+            evidence: loaded.evidence,
+        };
         Ok(Self {
-            sources: loaded.sources,
+            sources,
             ..Self::of(&loaded.name, &loaded.version, loaded.plan)
         })
     }
@@ -120,6 +123,12 @@ impl Policy {
     #[must_use]
     pub fn id(&self) -> &PolicyId {
         &self.id
+    }
+
+    /// The files it was read from: its own and its lists, which no output may overwrite.
+    pub fn files(&self) -> impl Iterator<Item = &Path> {
+        let lists = self.sources.lists.iter().map(|list| &list.path);
+        self.sources.file.iter().chain(lists).map(PathBuf::as_path)
     }
 
     /// What hot code reads.

@@ -148,6 +148,18 @@ impl Names {
         Self(Arc::new(own))
     }
 
+    /// The names of all of `lists`; one alone is shared, not copied.
+    #[must_use]
+    pub fn all(lists: &[Self]) -> Self {
+        match lists {
+            [list] => list.clone(),
+            _ => {
+                let names: Vec<Vec<u8>> = lists.iter().flat_map(Self::iter).collect();
+                Self::new(names.iter().map(Vec::as_slice))
+            }
+        }
+    }
+
     /// Whether the decoded `name` is in it.
     #[must_use]
     pub fn contains(&self, name: &[u8]) -> bool {

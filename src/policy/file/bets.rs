@@ -1,15 +1,15 @@
 //! The bets that `[bets]` or an `[[origin]]` names.
 
 use std::ops::Range;
-use std::path::Path;
 
 use toml_edit::{Item, TableLike, Value};
 
+use super::list::Lists;
 use super::mistake::{Mistake, Mistakes, Read, did_you_mean};
-use super::{list, names, span_of};
+use super::{names, span_of};
+use crate::policy::Evidence;
 use crate::policy::plan::{Bets, Names};
 use crate::policy::rule::{Rule, RuleSet, Tier};
-use crate::policy::{Evidence, ListFile, Sources};
 
 /// What one table says about bets.
 #[derive(Debug, Default)]
@@ -19,9 +19,8 @@ pub(super) struct Said {
     /// Those of them that are to run.
     rules: RuleSet,
     query_drop: Vec<Vec<u8>>,
-    query_drop_file: Vec<Vec<u8>>,
+    query_drop_file: Vec<Names>,
     index_files: Vec<Vec<u8>>,
-    lists: Vec<ListFile>,
     /// Parameters and why they are dropped.
     evidence: Vec<(String, String)>,
 }
@@ -31,7 +30,7 @@ impl Said {
     pub(super) fn read(
         table: &dyn TableLike,
         others: &[&str],
-        folder: &Path,
+        lists: &mut Lists<'_>,
         mistakes: &mut Mistakes,
     ) -> Self {
         let mut said = Self::default();
@@ -41,25 +40,25 @@ impl Said {
                 mistakes.extend([unknown_family(name, span_of(table, name), others)]);
             } else {
                 said.families = said.families.union(options);
-                mistakes.note(said.read_family(name, item, folder));
+                mistakes.note(said.read_family(name, item, lists));
             }
         }
         mistakes.note(refuse_exclusive(said.rules, table));
         said
     }
 
-    fn read_family(&mut self, name: &str, item: &Item, folder: &Path) -> Read<()> {
+    fn read_family(&mut self, name: &str, item: &Item, lists: &mut Lists<'_>) -> Read<()> {
         for value in values(item)? {
-            self.read_value(name, value, folder)?;
+            self.read_value(name, value, lists)?;
         }
         Ok(())
     }
 
     /// One option, name or list file of a family.
-    fn read_value(&mut self, family: &str, value: &Value, folder: &Path) -> Read<()> {
+    fn read_value(&mut self, family: &str, value: &Value, lists: &mut Lists<'_>) -> Read<()> {
         match (family, value) {
             ("query-drop", _) => self.read_parameter(value),
-            ("query-drop-list", Value::InlineTable(table)) => self.read_list(table, value, folder),
+            ("query-drop-list", Value::InlineTable(table)) => self.read_list(table, value, lists),
             ("index-file", Value::String(name)) if name.value().contains('.') => {
                 self.index_files.push(name.value().as_bytes().to_vec());
                 self.rules.insert(Rule::IndexFileList);
@@ -121,13 +120,8 @@ impl Said {
             }
             _ => return Err(wrong(value.span())),
         };
-        if name.is_empty() || name == "*" {
-            return Err(Mistake::at(
-                value.span(),
-                "a parameter without a name; expected one as in \"sid\", or a prefix as in \"utm_*\"",
-            ));
-        }
-        self.query_drop.push(names::decoded(name.as_bytes()));
+        let own = names::read(name.as_bytes()).map_err(|why| Mistake::at(value.span(), why))?;
+        self.query_drop.push(own);
         self.rules.insert(Rule::QueryDropList);
         if let Some(evidence) = evidence {
             self.evidence.push((name.to_owned(), evidence.to_owned()));
@@ -136,7 +130,12 @@ impl Said {
     }
 
     /// `{ file = "tracking.txt" }`, perhaps with the `hash` that `policy show` prints.
-    fn read_list(&mut self, table: &dyn TableLike, value: &Value, folder: &Path) -> Read<()> {
+    fn read_list(
+        &mut self,
+        table: &dyn TableLike,
+        value: &Value,
+        lists: &mut Lists<'_>,
+    ) -> Read<()> {
         super::refuse_unknown(table, &["file", "hash"], "key of a list")?;
         let Some(file) = table.get("file") else {
             return Err(Mistake::at(
@@ -148,21 +147,20 @@ impl Said {
             file,
             "expected a file name, as in { file = \"tracking.txt\" }",
         )?;
-        let (names, found) = list::read(name, file.span(), folder)?;
+        let list = lists.read(name, file.span())?;
         if let Some(item) = table.get("hash") {
             let hash = super::string(item, "expected 32 hex digits")?;
-            if u128::from_str_radix(hash, 16).ok() != Some(found.hash) {
+            if u128::from_str_radix(hash, 16).ok() != Some(list.file.hash) {
                 return Err(Mistake::at(
                     item.span(),
                     format!(
                         "`{name}` has another hash: {:032x}; expected {hash}",
-                        found.hash
+                        list.file.hash
                     ),
                 ));
             }
         }
-        self.query_drop_file.extend(names);
-        self.lists.push(found);
+        self.query_drop_file.push(list.names.clone());
         self.rules.insert(Rule::QueryDropFile);
         Ok(())
     }
@@ -184,26 +182,22 @@ impl Said {
         } else {
             replace(&mut bets.query_drop, &[], names_query_drop);
         }
-        let names_file = self.families.contains(Rule::QueryDropFile);
-        replace(&mut bets.query_drop_file, &self.query_drop_file, names_file);
+        if self.families.contains(Rule::QueryDropFile) {
+            bets.query_drop_file = Names::all(&self.query_drop_file);
+        }
         let names_index = self.families.contains(Rule::IndexFileList);
         replace(&mut bets.index_files, &self.index_files, names_index);
     }
 
-    /// What the table says for people.
-    pub(super) fn into_sources(self, origin: &str) -> Sources {
-        let evidence = self
-            .evidence
-            .into_iter()
-            .map(|(parameter, evidence)| Evidence {
-                origin: origin.to_owned(),
-                parameter,
-                evidence,
-            });
-        Sources {
-            evidence: evidence.collect(),
-            lists: self.lists,
-        }
+    /// Why the table drops what it drops.
+    pub(super) fn into_evidence(self, origin: &str) -> impl Iterator<Item = Evidence> {
+        let origin = origin.to_owned();
+        let evidence = self.evidence.into_iter();
+        evidence.map(move |(parameter, evidence)| Evidence {
+            origin: origin.clone(),
+            parameter,
+            evidence,
+        })
     }
 }
 

@@ -6,6 +6,9 @@ use crate::policy::origins::Authority;
 const EXPECTED: &str =
     "expected a host and perhaps a port, as in \"example.org\" or \"example.org:8443\"";
 
+/// Characters of the longest name (RFC 1035 §2.3.4, less the length of the root).
+const LEN_MAX: usize = 253;
+
 /// Reads `host` or `host:port`; a host becomes ASCII and lower case, as in a key.
 pub(super) fn read(text: &str, offset: usize) -> Read<Authority> {
     let wrong =
@@ -38,6 +41,9 @@ pub(super) fn read(text: &str, offset: usize) -> Read<Authority> {
     let host = host.strip_suffix('.').unwrap_or(host);
     if host.is_empty() || (!host.starts_with('[') && host.split('.').any(str::is_empty)) {
         return Err(wrong("a label is empty"));
+    }
+    if host.len() > LEN_MAX {
+        return Err(wrong("no name is longer than 253 characters"));
     }
     match url::Host::parse(host) {
         Ok(host) => Ok(Authority {
@@ -83,6 +89,7 @@ mod tests {
             (".example.org", "a label is empty"),
             ("", "a label is empty"),
             ("a b", "` ` is no part of it"),
+            (&"a.".repeat(128), "no name is longer than 253 characters"),
         ] {
             let message = format!("{:?}", read(text, 0).unwrap_err());
             assert!(message.contains(why), "{text}: {message}");

@@ -24,16 +24,6 @@ impl Mistake {
             message: message.into(),
         }
     }
-
-    /// `path:line:column: message`; both count from 1, the column in characters.
-    pub(crate) fn message_in(&self, bytes: &[u8], path: &Path) -> String {
-        let before = &bytes[..self.offset.min(bytes.len())];
-        let line_start = memchr::memrchr(b'\n', before).map_or(0, |at| at + 1);
-        let line = memchr::memchr_iter(b'\n', before).count() + 1;
-        let is_start_of_char = |byte: &&u8| **byte & 0xC0 != 0x80;
-        let column = before[line_start..].iter().filter(is_start_of_char).count() + 1;
-        format!("{}:{line}:{column}: {}", path.display(), self.message)
-    }
 }
 
 /// What is wrong with a file.
@@ -58,6 +48,55 @@ impl Mistakes {
         } else {
             Err(self.0)
         }
+    }
+}
+
+/// `path:line:column: message` for each, which stand in the order of the file.
+pub(crate) fn messages(mistakes: &[Mistake], bytes: &[u8], path: &Path) -> Vec<String> {
+    let mut place = Place::start();
+    let mut tell = |mistake: &Mistake| {
+        place.advance(bytes, mistake.offset);
+        let Place { line, column, .. } = place;
+        // One line each, whatever it quotes.
+        let message = mistake.message.replace('\n', "\\n");
+        format!("{}:{line}:{column}: {message}", path.display())
+    };
+    mistakes.iter().map(&mut tell).collect()
+}
+
+/// Line and column of an offset, both from 1, the column in characters.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    offset: usize,
+    pub(super) line: usize,
+    pub(super) column: usize,
+}
+
+impl Place {
+    /// The start of a file.
+    pub(super) fn start() -> Self {
+        Self {
+            offset: 0,
+            line: 1,
+            column: 1,
+        }
+    }
+
+    /// Goes on to `offset`, so that many places of a file are found in one pass.
+    pub(super) fn advance(&mut self, bytes: &[u8], offset: usize) {
+        let end = offset.min(bytes.len()).max(self.offset);
+        let passed = &bytes[self.offset..end];
+        let last_line = match memchr::memrchr(b'\n', passed) {
+            Some(at) => {
+                self.line += memchr::memchr_iter(b'\n', passed).count();
+                self.column = 1;
+                &passed[at + 1..]
+            }
+            None => passed,
+        };
+        let is_start_of_char = |byte: &&u8| **byte & 0xC0 != 0x80;
+        self.column += last_line.iter().filter(is_start_of_char).count();
+        self.offset = end;
     }
 }
 
@@ -123,7 +162,11 @@ mod tests {
     #[test]
     fn counts_lines_and_characters_from_one() {
         let text = "é = 1\nää = x\n".as_bytes();
-        let mistake = Mistake::at(Some(14..15), "oops");
-        assert_eq!(mistake.message_in(text, Path::new("p")), "p:2:6: oops");
+        let mistakes = [4, 14, 15, 99].map(|at| Mistake::at_offset(at, "oops"));
+        let messages = messages(&mistakes, text, Path::new("p"));
+        assert_eq!(
+            messages,
+            ["p:1:4: oops", "p:2:6: oops", "p:2:7: oops", "p:3:1: oops"]
+        );
     }
 }

@@ -15,11 +15,12 @@ use std::path::Path;
 
 use toml_edit::{Array, Document, Item, Key, TableLike};
 
-use crate::policy::Sources;
 use crate::policy::builtin::{BUILTINS, Builtin};
 use crate::policy::plan::{Base, Fragment, Plan, Scope};
+use crate::policy::{Evidence, ListFile};
 
-pub(super) use mistake::{Mistake, did_you_mean};
+use list::Lists;
+pub(super) use mistake::{Mistake, did_you_mean, messages};
 use mistake::{Mistakes, Read, start};
 
 /// What a policy file says.
@@ -28,7 +29,8 @@ pub(super) struct Loaded {
     pub(super) name: String,
     pub(super) version: String,
     pub(super) plan: Plan,
-    pub(super) sources: Sources,
+    pub(super) lists: Vec<ListFile>,
+    pub(super) evidence: Vec<Evidence>,
 }
 
 const KEYS: [&str; 7] = [
@@ -83,14 +85,19 @@ fn read_root(root: &dyn TableLike, folder: &Path, mistakes: &mut Mistakes) -> Lo
     let base = mistakes.note(read_base(root));
     let mut plan = Plan::new(base.unwrap_or(Base::Browser));
     plan.fragment = mistakes.note(read_fragment(root)).unwrap_or(Fragment::Drop);
-    let mut sources = Sources::default();
+    let mut evidence = Vec::new();
+    let mut lists = Lists::beside(folder);
     let bets = root.get("bets").map(|item| table(item, "[bets]"));
     if let Some(table) = bets.and_then(|table| mistakes.note(table)) {
-        let said = bets::Said::read(table, &[], folder, mistakes);
+        let said = bets::Said::read(table, &[], &mut lists, mistakes);
         said.apply(&mut plan.bets);
-        sources = said.into_sources("");
+        evidence.extend(said.into_evidence(""));
     }
-    plan.origins = origin::Reader { folder, mistakes }.read_all(root, &plan.bets, &mut sources);
+    let mut origins = origin::Reader {
+        lists: &mut lists,
+        mistakes,
+    };
+    plan.origins = origins.read_all(root, &plan.bets, &mut evidence);
     names::complete(&mut plan.bets);
     let scope = root.get("scope").map(read_scope);
     plan.scope = scope.and_then(|scope| mistakes.note(scope));
@@ -98,7 +105,8 @@ fn read_root(root: &dyn TableLike, folder: &Path, mistakes: &mut Mistakes) -> Lo
         name,
         version,
         plan,
-        sources,
+        lists: lists.into_files(),
+        evidence,
     }
 }
 

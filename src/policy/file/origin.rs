@@ -1,21 +1,19 @@
 //! `[[origin]]`: bets of one host, or of a part of it.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::hash::Hash;
 
 use toml_edit::{Item, TableLike};
 
 use super::bets::Said;
+use super::list::Lists;
 use super::mistake::{Mistake, Mistakes, Read, start};
 use super::{host, names, span_of, string};
-use crate::policy::Sources;
+use crate::policy::Evidence;
 use crate::policy::origins::{Authority, Origin, Origins};
 use crate::policy::plan::Bets;
 
 const KEYS: [&str; 2] = ["host", "path"];
-
-/// Host, port and path.
-type Place = (Vec<u8>, Option<u16>, Vec<u8>);
 
 /// An entry as the file has it.
 struct Entry {
@@ -25,33 +23,28 @@ struct Entry {
 }
 
 /// Reads entries, and notes what is wrong with each.
-pub(super) struct Reader<'r> {
-    pub(super) folder: &'r Path,
+pub(super) struct Reader<'r, 'f> {
+    pub(super) lists: &'r mut Lists<'f>,
     pub(super) mistakes: &'r mut Mistakes,
 }
 
-impl Reader<'_> {
+impl Reader<'_, '_> {
     /// All entries, each with the bets of `policy` and of the entries that cover it.
     pub(super) fn read_all(
         &mut self,
         root: &dyn TableLike,
         policy: &Bets,
-        sources: &mut Sources,
+        evidence: &mut Vec<Evidence>,
     ) -> Origins {
         let tables = root.get("origin").map(tables);
         let tables = tables.and_then(|tables| self.mistakes.note(tables));
         let mut entries: Vec<Entry> = Vec::new();
-        let mut by_place: HashMap<Place, usize> = HashMap::new();
+        let mut tree = Tree::default();
         for table in tables.unwrap_or_default() {
             let Some(entry) = self.read(table) else {
                 continue;
             };
-            let place = (
-                entry.authority.host.clone(),
-                entry.authority.port,
-                entry.path.clone(),
-            );
-            if by_place.insert(place, entries.len()).is_some() {
+            if tree.insert(&entry, entries.len()).is_some() {
                 self.mistakes.extend([Mistake::at(
                 span_of(table, "host"),
                 "an origin of this host, port and path stands above; expected one entry for each",
@@ -63,10 +56,8 @@ impl Reader<'_> {
             .iter()
             .map(|entry| {
                 let mut bets = policy.clone();
-                for (host, port, path) in covering(entry) {
-                    if let Some(&index) = by_place.get(&(host, port, path)) {
-                        entries[index].said.apply(&mut bets);
-                    }
+                for index in tree.covering(entry) {
+                    entries[index].said.apply(&mut bets);
                 }
                 names::complete(&mut bets);
                 Origin {
@@ -78,16 +69,14 @@ impl Reader<'_> {
             .collect();
         for entry in entries {
             let origin = name_of(&entry);
-            let own = entry.said.into_sources(&origin);
-            sources.lists.extend(own.lists);
-            sources.evidence.extend(own.evidence);
+            evidence.extend(entry.said.into_evidence(&origin));
         }
         Origins::new(origins)
     }
 
     fn read(&mut self, table: &dyn TableLike) -> Option<Entry> {
         let place = self.mistakes.note(read_place(table));
-        let said = Said::read(table, &KEYS, self.folder, self.mistakes);
+        let said = Said::read(table, &KEYS, self.lists, self.mistakes);
         let (authority, path) = place?;
         Some(Entry {
             authority,
@@ -97,30 +86,66 @@ impl Reader<'_> {
     }
 }
 
-/// Every place that covers the entry, the widest first, itself last.
-fn covering(entry: &Entry) -> Vec<Place> {
-    let host = &entry.authority.host;
-    let labels = memchr::memrchr_iter(b'.', host).map(|at| at + 1).chain([0]);
-    let mut ports = vec![None];
-    ports.extend(entry.authority.port.map(Some));
-    let paths: Vec<&[u8]> = memchr::memchr_iter(b'/', &entry.path)
-        .chain((!entry.path.is_empty()).then_some(entry.path.len()))
-        .map(|end| &entry.path[..end])
-        .collect();
-    let paths = if paths.is_empty() {
-        vec![&b""[..]]
-    } else {
-        paths
-    };
-    let mut places = Vec::new();
-    for start in labels {
-        for &port in &ports {
-            for path in &paths {
-                places.push((host[start..].to_vec(), port, path.to_vec()));
+/// Entries by host and port, then by segment of their paths: what covers one is found in a walk along it.
+#[derive(Default)]
+struct Tree {
+    /// The entry at each node, if one stands there.
+    entries: Vec<Option<usize>>,
+    /// The nodes of hosts and ports.
+    roots: HashMap<(Vec<u8>, Option<u16>), usize>,
+    /// The node that a segment leads to from another.
+    longer: HashMap<(usize, Vec<u8>), usize>,
+}
+
+impl Tree {
+    /// Puts the entry of this index in its place, and says which stood there.
+    fn insert(&mut self, entry: &Entry, index: usize) -> Option<usize> {
+        let Authority { host, port } = &entry.authority;
+        let mut at = node(&mut self.roots, (host.clone(), *port), &mut self.entries);
+        for segment in segments(&entry.path) {
+            let edge = (at, segment.to_vec());
+            at = node(&mut self.longer, edge, &mut self.entries);
+        }
+        self.entries[at].replace(index)
+    }
+
+    /// Every entry that covers this one, the widest first, itself last.
+    fn covering(&self, entry: &Entry) -> Vec<usize> {
+        let Authority { host, port } = &entry.authority;
+        let labels = memchr::memrchr_iter(b'.', host).map(|at| at + 1).chain([0]);
+        let mut ports = vec![None];
+        ports.extend(port.map(Some));
+        let mut found = Vec::new();
+        for start in labels {
+            for &port in &ports {
+                let root = self.roots.get(&(host[start..].to_vec(), port)).copied();
+                let mut segments = segments(&entry.path);
+                let nodes = std::iter::successors(root, |at| {
+                    let edge = (*at, segments.next()?.to_vec());
+                    self.longer.get(&edge).copied()
+                });
+                found.extend(nodes.filter_map(|at| self.entries[at]));
             }
         }
+        found
     }
-    places
+}
+
+/// The node of `place`, a new one if need be.
+fn node<P: Eq + Hash>(
+    nodes: &mut HashMap<P, usize>,
+    place: P,
+    entries: &mut Vec<Option<usize>>,
+) -> usize {
+    *nodes.entry(place).or_insert_with(|| {
+        entries.push(None);
+        entries.len() - 1
+    })
+}
+
+/// What follows each `/` of a path.
+fn segments(path: &[u8]) -> impl Iterator<Item = &[u8]> {
+    path.split(|byte| *byte == b'/').skip(1)
 }
 
 /// `[[origin]]`, or a list of inline tables.

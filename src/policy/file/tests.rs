@@ -79,6 +79,14 @@ const MISTAKES: &[(&str, &str)] = &[
         "p.toml:4:15: a parameter without a name",
     ),
     (
+        "[bets]\nquery-drop = [\"a\", \"*\"]",
+        "p.toml:4:20: a parameter without a name",
+    ),
+    (
+        "[bets]\nquery-drop = [{ name = \"*_id\" }]",
+        "p.toml:4:15: `*` stands at the end",
+    ),
+    (
         "[bets]\nindex-file = [\"main\"]",
         "p.toml:4:15: expected \"default\" or file names with a dot",
     ),
@@ -361,6 +369,41 @@ fn a_list_file_is_part_of_the_id() {
     assert!(id("ref\n", &pinned).is_ok());
     let error = id("ref \n", &pinned).unwrap_err().to_string();
     assert!(error.contains("`l.txt` has another hash"), "{error}");
+}
+
+#[test]
+fn a_wrong_line_of_a_list_is_told_with_both_places() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("p.toml");
+    std::fs::write(folder.path().join("l.txt"), "utm_*\n# all\n  *\n").unwrap();
+    let text = with("[bets]\nquery-drop-list = { file = \"l.txt\" }");
+    let error = Policy::parse(text.as_bytes(), &path).unwrap_err();
+    let expected = "p.toml:4:28: in the list l.txt:3:3: a parameter without a name; expected one as in \"sid\"";
+    assert!(error.to_string().contains(expected), "{error}");
+}
+
+#[test]
+fn a_policy_tells_the_files_it_was_read_from() {
+    let folder = tempfile::tempdir().unwrap();
+    let [path, list] = ["p.toml", "l.txt"].map(|name| folder.path().join(name));
+    std::fs::write(&list, "sid\n").unwrap();
+    let entry = "query-drop-list = { file = \"l.txt\" }\n";
+    let text = with(&format!("[bets]\n{entry}[[origin]]\nhost = \"a\"\n{entry}"));
+    let policy = Policy::parse(text.as_bytes(), &path).unwrap();
+    assert_eq!(policy.files().collect::<Vec<_>>(), [&path, &list]);
+    assert_eq!(Policy::load("safe@1").unwrap().files().count(), 0);
+}
+
+#[test]
+fn no_message_commands_a_terminal() {
+    for name in ["\\u001b[31m", "\\u202e", "\\n\\tb"] {
+        let text = format!("name = \"{name}\"\nversion = 1\n[bets]\nwww = \"{name}\"");
+        let error = Policy::parse(text.as_bytes(), Path::new("p\u{1b}")).unwrap_err();
+        let message = error.to_string();
+        let is_plain = |c: char| c == '\n' || !crate::error::commands(c);
+        assert!(message.chars().all(is_plain), "{message:?}");
+        assert_eq!(message.lines().count(), 2, "{message:?}");
+    }
 }
 
 #[test]
