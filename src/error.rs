@@ -2,7 +2,7 @@
 //!
 //! Malformed input is not an [`Error`]; it is a counted [`Damage`](crate::capture::Damage). A leaf: must never import anything of this crate.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 /// `Result` with this crate's [`Error`].
@@ -107,7 +107,15 @@ impl fmt::Display for Error {
         }
         match &self.kind {
             ErrorKind::Io { doing, source } => write!(f, "cannot {doing}: {source}"),
-            ErrorKind::Usage(message) | ErrorKind::Failed(message) => f.write_str(message),
+            ErrorKind::Usage(message) | ErrorKind::Failed(message) => {
+                for (index, line) in message.split('\n').enumerate() {
+                    if index > 0 {
+                        f.write_str("\n")?;
+                    }
+                    write_visibly(line, f)?;
+                }
+                Ok(())
+            }
             ErrorKind::Interrupted => f.write_str("interrupted, no report written"),
         }
     }
@@ -116,9 +124,27 @@ impl fmt::Display for Error {
 /// Bytes that are not UTF-8 are percent-encoded, so that the file can be found.
 fn write_path(path: &Path, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     for chunk in path.as_os_str().as_encoded_bytes().utf8_chunks() {
-        f.write_str(chunk.valid())?;
+        write_visibly(chunk.valid(), f)?;
         for byte in chunk.invalid() {
             write!(f, "%{byte:02X}")?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether a character commands a terminal, or turns text around.
+pub(crate) fn commands(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{61C}' | '\u{200E}' | '\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
+}
+
+/// What commands a terminal, or turns text around, as `\u{…}`: messages quote files and names.
+fn write_visibly(text: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    for c in text.chars() {
+        if commands(c) {
+            write!(f, "{}", c.escape_unicode())?;
+        } else {
+            f.write_char(c)?;
         }
     }
     Ok(())

@@ -4,8 +4,9 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt as _;
 
 use super::normalize::kind_name;
-use super::print;
+use super::{load_policy, print};
 use crate::engine::Outcome;
+use crate::error::commands;
 use crate::key::{ComparisonKey, Keyed, Keyer, Kind};
 use crate::policy::Policy;
 use crate::policy::plan::Base;
@@ -36,7 +37,7 @@ pub(super) struct Args {
     reason = "every command takes its flags"
 )]
 pub(super) fn run(args: Args) -> Result<Outcome> {
-    let policy = Policy::load(&args.policy)?;
+    let policy = load_policy(&args.policy)?;
     let mut text = Text {
         out: Vec::new(),
         shows_credentials: args.show_credentials,
@@ -165,11 +166,11 @@ fn hex(key: ComparisonKey) -> String {
 }
 
 /// Bytes as they are where a terminal can show them, else as `\xXX`.
-fn printable(text: &[u8]) -> Vec<u8> {
+pub(super) fn printable(text: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     for chunk in text.utf8_chunks() {
         for c in chunk.valid().chars() {
-            if c.is_control() {
+            if commands(c) {
                 out.extend_from_slice(c.escape_default().to_string().as_bytes());
             } else {
                 out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());

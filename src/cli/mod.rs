@@ -15,7 +15,9 @@ use std::process::ExitCode;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::engine::Outcome;
-use crate::{Error, Result, report};
+use crate::policy::Policy;
+use crate::report::{self, Target};
+use crate::{Error, Result};
 
 /// Finds the captures of crawl archives that are the same, and says why.
 #[derive(Debug, Parser)]
@@ -102,6 +104,13 @@ fn print(text: &[u8]) -> Result<()> {
         .write_all(text)
         .and_then(|()| stdout.flush())
         .map_err(cannot_print)
+}
+
+/// The policy of a command that prints, unless what it prints would be written over a file of the policy.
+fn load_policy(name: &str) -> Result<Policy> {
+    let policy = Policy::load(name)?;
+    report::refuse_overwriting(&[&Target::Stdout], policy.files())?;
+    Ok(policy)
 }
 
 fn cannot_print(source: io::Error) -> Error {

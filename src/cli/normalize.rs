@@ -5,10 +5,11 @@ use std::path::Path;
 
 use clap::ValueEnum;
 
-use super::cannot_print;
+use super::{cannot_print, load_policy};
 use crate::engine::Outcome;
 use crate::key::{Keyed, Keyer, Kind};
 use crate::policy::Policy;
+use crate::report::{self, Target};
 use crate::{Error, Result, uri};
 
 /// Large enough that a system call per buffer costs nothing.
@@ -86,7 +87,8 @@ fn parse_delimiter(text: &str) -> std::result::Result<u8, String> {
     reason = "every command takes its flags"
 )]
 pub(super) fn run(args: Args) -> Result<Outcome> {
-    let policy = Policy::load(&args.policy)?;
+    let policy = load_policy(&args.policy)?;
+    report::refuse_overwriting(&[&Target::Stdout], [Path::new("/dev/stdin")])?;
     if let Some(base) = &args.base
         && uri::resolve(base.as_bytes(), b"").is_none()
     {

@@ -1,6 +1,6 @@
 //! The main job from flags to outputs.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Instant;
 
 use super::archive::{Archive, bytes_a_row};
@@ -35,7 +35,7 @@ pub fn run_unbound(job: &Job) -> Result<Outcome> {
     let seen = keys::open(&job.keys_in, policy.id())?;
     in_pool(&job.reading, || {
         let inputs = plan::inputs(&job.reading.inputs);
-        job.refuse_overwriting(&inputs)?;
+        job.refuse_overwriting(&inputs, &policy)?;
         let report = job.report.as_ref().map(create).transpose()?;
         let people = People::new(job.talk.verbosity, job.talk.color);
         let mut archive =
@@ -73,15 +73,12 @@ pub fn run_unbound(job: &Job) -> Result<Outcome> {
 
 impl Job {
     /// No output may be an input, whatever it is read for, or another output.
-    fn refuse_overwriting(&self, inputs: &plan::Plan) -> Result<()> {
+    fn refuse_overwriting(&self, inputs: &plan::Plan, policy: &Policy) -> Result<()> {
         let keys_out = self.keys_out.clone().map(Target::from);
         let reports = self.report.iter().map(|report| &report.target);
         let targets: Vec<&Target> = reports.chain(&self.summaries).chain(&keys_out).collect();
-        let others = self
-            .keys_in
-            .iter()
-            .map(PathBuf::as_path)
-            .chain([Path::new(&self.policy)]);
+        let others = self.keys_in.iter().map(PathBuf::as_path);
+        let others = others.chain(policy.files());
         report::refuse_overwriting(&targets, inputs.files().chain(others))
     }
 

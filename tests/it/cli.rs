@@ -78,6 +78,12 @@ fn nothing_that_is_read_is_written_to() {
     std::fs::copy("sample-data/rules.cdxj", at("in.cdxj")).expect("it is there");
     std::fs::write(at("list"), "in.cdxj\n").expect("it is writable");
     std::fs::write(at("mine.toml"), "name = \"mine\"\nversion = 1\n").expect("it is writable");
+    std::fs::write(at("tracking.txt"), "utm_*\n").expect("it is writable");
+    std::fs::write(
+        at("listed.toml"),
+        "name = \"listed\"\nversion = 1\n[bets]\nquery-drop-list = { file = \"tracking.txt\" }\n",
+    )
+    .expect("it is writable");
     for (args, read) in [
         (
             "--in in.cdxj --report in.cdxj.csv --summary in.cdxj",
@@ -88,6 +94,18 @@ fn nothing_that_is_read_is_written_to() {
         (
             "--in in.cdxj --policy mine.toml --summary mine.toml",
             "mine.toml",
+        ),
+        (
+            "--in in.cdxj --policy listed.toml --summary tracking.txt",
+            "tracking.txt",
+        ),
+        (
+            "evaluate --in in.cdxj --policy listed.toml --html tracking.txt",
+            "tracking.txt",
+        ),
+        (
+            "evaluate --in in.cdxj --policy lee2005@1 --against listed.toml --summary tracking.txt",
+            "tracking.txt",
         ),
         ("evaluate --in - --html in.cdxj", "in.cdxj"),
         ("evaluate --in @list --html list", "list"),
@@ -105,6 +123,43 @@ fn nothing_that_is_read_is_written_to() {
             .args(args.split(' '))
             .current_dir(folder.path())
             .stdin(std::fs::File::open(at("in.cdxj")).expect("it is there"))
+            .output()
+            .expect("the binary runs");
+        assert_eq!(output.status.code(), Some(2), "{args}");
+        assert!(
+            std::fs::read(at(read)).expect("it is there") == before,
+            "{args}"
+        );
+    }
+}
+
+#[test]
+fn what_is_printed_goes_to_no_file_that_is_read() {
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let at = |name: &str| folder.path().join(name);
+    std::fs::write(at("urls"), "http://a.example/\n").expect("it is writable");
+    std::fs::write(at("list"), "utm_*\n").expect("it is writable");
+    std::fs::write(
+        at("mine.toml"),
+        "name = \"mine\"\nversion = 1\n[bets]\nquery-drop-list = { file = \"list\" }\n",
+    )
+    .expect("it is writable");
+    for (args, read) in [
+        ("normalize", "urls"),
+        ("normalize --policy mine.toml", "list"),
+        ("explain --policy mine.toml http://a.example/", "mine.toml"),
+        ("policy show mine.toml", "mine.toml"),
+        ("policy validate mine.toml", "list"),
+        ("policy diff safe@1 mine.toml", "list"),
+        ("policy diff safe@1 mine.toml --in urls", "urls"),
+    ] {
+        let before = std::fs::read(at(read)).expect("it is there");
+        let stdout = std::fs::File::options().append(true).open(at(read));
+        let output = Command::new(env!("CARGO_BIN_EXE_dedupe"))
+            .args(args.split(' '))
+            .current_dir(folder.path())
+            .stdin(std::fs::File::open(at("urls")).expect("it is there"))
+            .stdout(stdout.expect("it is there"))
             .output()
             .expect("the binary runs");
         assert_eq!(output.status.code(), Some(2), "{args}");

@@ -4,10 +4,12 @@ mod diff;
 
 use std::path::PathBuf;
 
-use super::print;
+use super::explain::printable;
+use super::{load_policy, print};
 use crate::Result;
 use crate::engine::Outcome;
-use crate::policy::{BUILTINS, Policy};
+use crate::policy::BUILTINS;
+use crate::report::{Target, refuse_overwriting};
 
 /// Flags of the command.
 #[derive(Debug, clap::Args)]
@@ -53,22 +55,31 @@ pub(super) fn run(args: Args) -> Result<Outcome> {
         Command::List => BUILTINS
             .iter()
             .map(|builtin| format!("{:<26}{}\n", builtin.name, builtin.about))
-            .collect(),
-        Command::Show { policy } => Policy::load(&policy)?.describe(),
-        Command::Validate { file } => format!("{file}: valid, {}\n", Policy::load(&file)?.id()),
+            .collect::<String>()
+            .into_bytes(),
+        Command::Show { policy } => load_policy(&policy)?.describe().into_bytes(),
+        Command::Validate { file } => {
+            let policy = load_policy(&file)?;
+            [
+                printable(file.as_bytes()),
+                format!(": valid, {}\n", policy.id()).into(),
+            ]
+            .concat()
+        }
         Command::Diff {
             first,
             second,
             input,
         } => {
-            let (first, second) = (Policy::load(&first)?, Policy::load(&second)?);
+            let (first, second) = (load_policy(&first)?, load_policy(&second)?);
             let mut text = diff::policies(&first, &second);
             if let Some(path) = input {
+                refuse_overwriting(&[&Target::Stdout], [path.as_path()])?;
                 text.push_str(&diff::classes(&first, &second, &path)?);
             }
-            text
+            text.into_bytes()
         }
     };
-    print(text.as_bytes())?;
+    print(&text)?;
     Ok(Outcome::Done)
 }

@@ -11,7 +11,6 @@ mod reasons;
 mod sightings;
 mod texts;
 
-use std::path::Path;
 use std::time::Instant;
 
 use super::archive::{Archive, bytes_a_row};
@@ -108,12 +107,13 @@ pub fn run(job: &Evaluation) -> Result<Outcome> {
     let start = Instant::now();
     let load = |name: &Option<String>| name.as_deref().map(Policy::load).transpose();
     let policy = load(&job.policy)?;
-    let questions = Questions::of(policy.clone(), load(&job.against)?, &job.rules)?;
+    let against = load(&job.against)?;
+    let questions = Questions::of(policy.clone(), against.clone(), &job.rules)?;
     fault::watch(|error| report::end_with(&error))?;
     job.reading.memory.bound(&job.reading)?;
     in_pool(&job.reading, || {
         let inputs = plan::inputs(&job.reading.inputs);
-        let policies = job.policy.iter().chain(&job.against).map(Path::new);
+        let policies = policy.iter().chain(&against).flat_map(Policy::files);
         report::refuse_overwriting(&job.outputs.targets(), inputs.files().chain(policies))?;
         let tables = listing::Tables::create(&job.outputs)?;
         let people = People::new(job.talk.verbosity, job.talk.color);
