@@ -2,7 +2,7 @@
 
 use super::Ends;
 use super::ends::Facts;
-use super::tags::{Alone, Id, Tag, for_each_group};
+use super::tags::{Alone, Id, Tag, fold_groups};
 use crate::catalog::{Catalog, RowId};
 use std::collections::BTreeMap;
 
@@ -54,6 +54,10 @@ pub(super) struct Contents {
     apart: hashbrown::HashMap<RowId, ContentId>,
     /// Equal digests of different bytes.
     pub(super) collisions: u64,
+    /// Contents of two captures or more.
+    pub(super) n_groups: u64,
+    /// Those of them that are common: more captures have them than was asked for.
+    pub(super) common: Vec<ContentId>,
 }
 
 impl Id for ContentId {
@@ -63,35 +67,49 @@ impl Id for ContentId {
 }
 
 impl Contents {
-    /// Tells payloads apart; calls `on_group` with the rows of each content group.
+    /// Tells payloads apart, and notes which ones more than `carriers_max` captures have; calls `on_group` with the rows of
+    /// each content group.
     pub(super) fn of(
         catalog: &Catalog,
         ends: &Ends,
-        mut on_group: impl FnMut(ContentId, &[Tag]),
+        carriers_max: usize,
+        on_group: impl Fn(&[Tag]) + Sync,
     ) -> Self {
-        let mut contents = Self::default();
         let digest = |row| {
             let facts = ends.facts(row);
             is_usable(&facts).then(|| ContentId::new(facts.payload))
         };
-        for_each_group(catalog.len(), Alone::Counted, digest, |digest, rows| {
-            if rows.len() < 2 {
-                return;
+        let add = |contents: &mut Self, content, rows: &[Tag]| {
+            if rows.len() > 1 {
+                contents.n_groups += 1;
+                if rows.len() > carriers_max {
+                    contents.common.push(content);
+                }
+                on_group(rows);
             }
-            let hash = |tag: &Tag| ends.body_hash(catalog, tag.row());
+        };
+        let hash = |tag: &Tag| ends.body_hash(catalog, tag.row());
+        let on_digest = |contents: &mut Self, digest, rows: &[Tag]| {
             let mut hashes = rows.iter().map(hash).filter(|hash| *hash != 0);
             let first = hashes.next();
             if hashes.all(|hash| Some(hash) == first) {
-                on_group(digest, rows);
-                return;
+                return add(contents, digest, rows);
             }
             for (content, rows) in contents.tell_apart(digest, rows, hash) {
-                if rows.len() > 1 {
-                    on_group(content, &rows);
-                }
+                add(contents, content, &rows);
             }
-        });
-        contents
+        };
+        let (found, _) = fold_groups(catalog.len(), Alone::Counted, digest, on_digest);
+        found.into_iter().fold(Self::default(), Self::and)
+    }
+
+    /// With other contents.
+    fn and(mut self, others: Self) -> Self {
+        self.apart.extend(others.apart);
+        self.collisions += others.collisions;
+        self.n_groups += others.n_groups;
+        self.common.extend(others.common);
+        self
     }
 
     /// Gives the second and further bodies of one digest identities of their own; the rows of each.

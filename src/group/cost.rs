@@ -20,7 +20,7 @@ type Spared = (RowId, ContentId, RowId);
 ///
 /// A keeper has its own payload only: of duplicates that decode to the same, one of each further
 /// payload is no redundant copy. A keeper that is a revisit has none at all.
-pub(super) fn redundant(basis: Basis<'_>, places: &mut [Place]) -> Redundant {
+pub(super) fn redundant(basis: Basis<'_>, places: &[Place]) -> Redundant {
     let mut sum = Redundant::default();
     let mut others: Vec<Spared> = Vec::new();
     for (index, place) in places.iter().enumerate() {

@@ -27,6 +27,7 @@ use crate::catalog::{Catalog, RowFlags, RowId};
 use crate::key::ComparisonKey;
 use content::{ContentId, Contents};
 use place::{Collided, Fact, OwnLabels, Place};
+use rayon::prelude::*;
 use tags::Tag;
 use tally::Passes;
 use way::Ways;
@@ -104,15 +105,11 @@ impl Groups {
     /// Groups all captures of `catalog`, whose ends are `ends`.
     #[must_use]
     pub fn of(catalog: &Catalog, ends: Ends, thresholds: &Thresholds, urls: &Urls<'_>) -> Self {
-        let mut places = vec![Place::ALONE; catalog.len()];
-        let mut content_groups = 0;
-        let carriers_max = page::carriers_max(thresholds);
-        let mut common = Vec::new();
-        let contents = Contents::of(catalog, &ends, |content, group| {
-            content_groups += 1;
-            if group.len() > carriers_max {
-                common.push(content);
-            }
+        let places: Vec<Place> = (0..catalog.len())
+            .into_par_iter()
+            .map(|_| Place::alone())
+            .collect();
+        let contents = Contents::of(catalog, &ends, page::carriers_max(thresholds), |group| {
             for tag in group {
                 places[tag.row().index()].set(Fact::InContentGroup);
             }
@@ -123,27 +120,27 @@ impl Groups {
             contents: &contents,
             thresholds,
         };
-        for (row, place) in catalog.ids().zip(&mut places) {
-            place.add_conflicts(ends.conflicts(row));
-            if basis.is_out_of_scope(row) {
+        for row in ends.pointing().members() {
+            let place = &places[row.index()];
+            place.add_conflicts(ends.conflicts(*row));
+            if basis.is_out_of_scope(*row) {
                 place.add_conflicts(Conflict::OutOfScope.into());
             }
         }
         let ways = Ways::of(basis);
-        let boilerplate = page::boilerplate(basis, urls, &common);
-        let (page_groups, own_labels) = place::place_pages(basis, &ways, &boilerplate, &mut places);
-        let (keys, collided) = place::place_urls(basis, &mut places);
-        place::judge(basis, &ways, urls, &mut places);
-        place::judge_seen(catalog, &mut places);
+        let boilerplate = page::boilerplate(basis, urls);
+        let (page_groups, own_labels) = place::place_pages(basis, &ways, &boilerplate, &places);
+        let keys = place::place_urls(basis, &places);
+        place::judge(basis, &ways, urls, &places);
+        place::judge_seen(catalog, &places);
         let passes = Passes {
-            keys,
-            redundant: cost::redundant(basis, &mut places),
-            content_groups,
+            keys: keys.counts,
+            redundant: cost::redundant(basis, &places),
             page_groups,
             boilerplate_contents: boilerplate.len() as u64,
         };
         let counts = tally::tally(basis, &places, passes);
-        let (order, sizes) = order::arrange(catalog, &mut places);
+        let (order, sizes) = order::arrange(catalog, &places);
         Self {
             ends,
             contents,
@@ -153,7 +150,7 @@ impl Groups {
             order,
             sizes,
             own_labels,
-            collided,
+            collided: keys.collided,
             counts,
         }
     }
@@ -178,8 +175,8 @@ impl Groups {
         });
         let label = |fact, label: &dyn Fn() -> u64| place.is(fact).then(label);
         Fate {
-            group_id: u64::from(place.group_id),
-            group_size: match place.group_id {
+            group_id: u64::from(place.group_id()),
+            group_size: match place.group_id() {
                 0 => 1,
                 id => u64::from(self.sizes[id as usize]),
             },

@@ -9,7 +9,7 @@ use crate::catalog::Catalog;
 /// All rows in output order; numbers the groups, and returns the size of each by its number.
 ///
 /// Rows stand in the order of the input, so that a row id says where its capture stands.
-pub(super) fn arrange(catalog: &Catalog, places: &mut [Place]) -> (Vec<Tag>, Vec<u32>) {
+pub(super) fn arrange(catalog: &Catalog, places: &[Place]) -> (Vec<Tag>, Vec<u32>) {
     // A unique row stands for itself.
     let mut order = tags(places.len(), |row| {
         Some(places[row.index()].keeper().unwrap_or(row).0)
@@ -39,7 +39,7 @@ pub(super) fn arrange(catalog: &Catalog, places: &mut [Place]) -> (Vec<Tag>, Vec
 }
 
 /// Gives the rows of a group the next number.
-fn number(group: &[Tag], places: &mut [Place], sizes: &mut Vec<u32>) {
+fn number(group: &[Tag], places: &[Place], sizes: &mut Vec<u32>) {
     let Some(first) = group.first() else { return };
     if places[first.row().index()].keeper().is_none() {
         return;
@@ -47,6 +47,6 @@ fn number(group: &[Tag], places: &mut [Place], sizes: &mut Vec<u32>) {
     let group_id = u32::try_from(sizes.len()).expect("groups are no more than rows");
     sizes.push(u32::try_from(group.len()).expect("a group has no more than all rows"));
     for tag in group {
-        places[tag.row().index()].group_id = group_id;
+        places[tag.row().index()].set_group_id(group_id);
     }
 }

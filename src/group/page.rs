@@ -84,15 +84,10 @@ pub(super) fn carriers_max(thresholds: &Thresholds) -> usize {
     urls_max.min(BOILERPLATE_DOMAINS)
 }
 
-/// The contents, sorted, that more unrelated URLs share than one page can have. `common` are those payloads that more than
-/// [`carriers_max`] captures have.
-pub(super) fn boilerplate(
-    basis: Basis<'_>,
-    urls: &Urls<'_>,
-    common: &[ContentId],
-) -> Vec<ContentId> {
+/// The contents, sorted, that more unrelated URLs share than one page can have.
+pub(super) fn boilerplate(basis: Basis<'_>, urls: &Urls<'_>) -> Vec<ContentId> {
     let carriers_max = carriers_max(basis.thresholds);
-    let common: HashSet<ContentId> = common.iter().copied().collect();
+    let common: HashSet<ContentId> = basis.contents.common.iter().copied().collect();
     // What decodes alike may be common, though no payload is.
     let is_any = basis.ends.has_decoded() || basis.lone_carriers() == Alone::Told;
     if common.is_empty() && !is_any {

@@ -4,7 +4,7 @@ use super::content::{ContentId, is_usable, label_of};
 use super::judge::Verdict;
 use super::keeper::is_success;
 use super::page::PageContent;
-use super::tags::{Alone, Id, Tag, for_each_group};
+use super::tags::{Alone, Id, Tag, fold_groups, for_each_group};
 use super::uris::Uris;
 use super::way::Ways;
 use super::{Basis, Conflict, Conflicts, Role, Urls};
@@ -12,19 +12,23 @@ use crate::catalog::{Catalog, RowFlags, RowId};
 use crate::key::ComparisonKey;
 use hashbrown::{HashMap, HashSet};
 use rayon::prelude::*;
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// What grouping keeps of a row: 12 bytes. Labels of groups are made again from what the group shares.
-#[derive(Clone, Copy, Debug)]
+///
+/// Atomic only so that threads may fill in the rows of their groups: no row is in two groups of a pass.
+#[derive(Debug)]
 pub(super) struct Place {
     /// Of its own group; `NOBODY` of a unique row.
-    keeper: RowId,
+    keeper: AtomicU32,
     /// From 1 in output order, 0 for a unique row.
-    pub(super) group_id: u32,
+    group_id: AtomicU32,
     /// Conflicts from the lowest bit on, and above them what `ROLE` and the flags after it say.
-    bits: u32,
+    bits: AtomicU32,
 }
 
-const NOBODY: RowId = RowId(u32::MAX);
+const NOBODY: u32 = u32::MAX;
 
 /// Groups in which a row is not alone, and what else is yes or no.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,44 +55,64 @@ const _: () = assert!(Conflict::ALL.len() <= ROLE as usize && ROLES.len() <= 8);
 
 impl Place {
     /// The place of a row in no group.
-    pub(super) const ALONE: Self = Self {
-        keeper: NOBODY,
-        group_id: 0,
-        bits: 0,
-    };
-
-    pub(super) fn keeper(&self) -> Option<RowId> {
-        Some(self.keeper).filter(|keeper| *keeper != NOBODY)
+    pub(super) fn alone() -> Self {
+        Self {
+            keeper: AtomicU32::new(NOBODY),
+            group_id: AtomicU32::new(0),
+            bits: AtomicU32::new(0),
+        }
     }
 
-    pub(super) fn set_keeper(&mut self, keeper: Option<RowId>) {
-        self.keeper = keeper.unwrap_or(NOBODY);
+    pub(super) fn keeper(&self) -> Option<RowId> {
+        let keeper = self.keeper.load(Relaxed);
+        (keeper != NOBODY).then_some(RowId(keeper))
+    }
+
+    pub(super) fn set_keeper(&self, keeper: Option<RowId>) {
+        let keeper = keeper.map_or(NOBODY, |keeper| keeper.0);
+        self.keeper.store(keeper, Relaxed);
+    }
+
+    pub(super) fn group_id(&self) -> u32 {
+        self.group_id.load(Relaxed)
+    }
+
+    pub(super) fn set_group_id(&self, group_id: u32) {
+        self.group_id.store(group_id, Relaxed);
     }
 
     pub(super) fn conflicts(&self) -> Conflicts {
-        Conflicts::from_bits(self.bits & ((1 << ROLE) - 1))
+        Conflicts::from_bits(self.bits() & ((1 << ROLE) - 1))
     }
 
-    pub(super) fn add_conflicts(&mut self, conflicts: Conflicts) {
-        self.bits |= conflicts.bits();
+    pub(super) fn add_conflicts(&self, conflicts: Conflicts) {
+        self.set_bits(self.bits() | conflicts.bits());
     }
 
     pub(super) fn role(&self) -> Role {
-        ROLES[(self.bits >> ROLE & 7) as usize]
+        ROLES[(self.bits() >> ROLE & 7) as usize]
     }
 
-    fn set_role(&mut self, role: Role) {
+    fn set_role(&self, role: Role) {
         let place = ROLES.iter().zip(0..).find(|(one, _)| **one == role);
         let place: u32 = place.map_or(0, |(_, place)| place);
-        self.bits = self.bits & !(7 << ROLE) | place << ROLE;
+        self.set_bits(self.bits() & !(7 << ROLE) | place << ROLE);
     }
 
     pub(super) fn is(&self, fact: Fact) -> bool {
-        self.bits & fact as u32 != 0
+        self.bits() & fact as u32 != 0
     }
 
-    pub(super) fn set(&mut self, fact: Fact) {
-        self.bits |= fact as u32;
+    pub(super) fn set(&self, fact: Fact) {
+        self.set_bits(self.bits() | fact as u32);
+    }
+
+    fn bits(&self) -> u32 {
+        self.bits.load(Relaxed)
+    }
+
+    fn set_bits(&self, bits: u32) {
+        self.bits.store(bits, Relaxed);
     }
 }
 
@@ -96,6 +120,15 @@ impl Id for ComparisonKey {
     fn bits(self) -> u32 {
         (self.key >> 32) as u32
     }
+}
+
+/// What the pass over keys found.
+#[derive(Debug, Default)]
+pub(super) struct Keys {
+    pub(super) counts: KeyCounts,
+    pub(super) collided: Collided,
+    uris: Uris,
+    last: Option<u64>,
 }
 
 /// Figures of the pass over keys.
@@ -116,15 +149,14 @@ pub(super) fn place_pages(
     basis: Basis<'_>,
     ways: &Ways,
     boilerplate: &[ContentId],
-    places: &mut [Place],
+    places: &[Place],
 ) -> (u64, OwnLabels) {
-    let mut n_groups = 0;
     let n_rows = basis.catalog.len();
-    let mut join = |page: &[Tag], places: &mut [Place]| {
-        n_groups += 1;
+    let join = |n_groups: &mut u64, page: &[Tag]| {
+        *n_groups += 1;
         let keeper = basis.page_keeper(ways, page.iter().map(|tag| tag.row()));
         for tag in page {
-            let place = &mut places[tag.row().index()];
+            let place = &places[tag.row().index()];
             place.set(Fact::InPageGroup);
             place.set_keeper(keeper);
         }
@@ -138,15 +170,16 @@ pub(super) fn place_pages(
         [] => Alone::Counted,
         _ => Alone::Told,
     };
-    for_each_group(n_rows, alone, digest, |content, page| {
+    let (n_groups, _) = fold_groups(n_rows, alone, digest, |n_groups, content, page| {
         if boilerplate.binary_search(&content).is_ok() {
             for tag in page {
                 places[tag.row().index()].add_conflicts(Conflict::Boilerplate.into());
             }
         } else if page.len() > 1 {
-            join(page, places);
+            join(n_groups, page);
         }
     });
+    let mut n_groups: u64 = n_groups.into_iter().sum();
     let own = |row| match basis.page_content(ways, row)? {
         PageContent::Digest(_) => None,
         PageContent::Own(end) => Some(end),
@@ -163,7 +196,7 @@ pub(super) fn place_pages(
         if *nth > 1 {
             others.insert(end, label_of(label, *nth));
         }
-        join(page, places);
+        join(&mut n_groups, page);
     });
     (n_groups, others)
 }
@@ -172,37 +205,54 @@ pub(super) fn place_pages(
 pub(super) type Collided = HashSet<ComparisonKey>;
 
 /// Places the members of URL groups; those in page groups keep their keeper.
-pub(super) fn place_urls(basis: Basis<'_>, places: &mut [Place]) -> (KeyCounts, Collided) {
-    let mut counts = KeyCounts::default();
-    let mut collided = Collided::new();
-    let mut uris = Uris::default();
-    let mut last = None;
+pub(super) fn place_urls(basis: Basis<'_>, places: &[Place]) -> Keys {
     let key = |row| Some(basis.catalog.row(row).key);
-    let n_alone = for_each_group(basis.catalog.len(), Alone::Counted, key, |key, same_key| {
-        counts.keys += 1;
-        if last == Some(key.key) {
-            counts.collisions += 1;
-            collided.insert(key);
+    let n_rows = basis.catalog.len();
+    let (found, n_alone) =
+        fold_groups(n_rows, Alone::Counted, key, |keys: &mut Keys, key, rows| {
+            keys.add(basis, key, rows);
+            if rows.len() < 2 {
+                return;
+            }
+            let rows: Vec<RowId> = rows
+                .iter()
+                .map(|tag| tag.row())
+                .filter(|row| !basis.is_out_of_scope(*row))
+                .collect();
+            if rows.len() > 1 {
+                keys.counts.groups += 1;
+                keys.counts.changed += u64::from(is_changed(basis, &rows));
+                place_url_group(basis, &rows, places);
+            }
+        });
+    let mut keys = found.into_iter().fold(Keys::default(), Keys::and);
+    keys.counts.keys += n_alone;
+    keys.counts.uris = keys.uris.count(basis, n_alone);
+    keys
+}
+
+impl Keys {
+    /// Adds all rows of a key; keys come in their order.
+    fn add(&mut self, basis: Basis<'_>, key: ComparisonKey, same_key: &[Tag]) {
+        self.counts.keys += 1;
+        if self.last == Some(key.key) {
+            self.counts.collisions += 1;
+            self.collided.insert(key);
         }
-        last = Some(key.key);
-        uris.add(basis, same_key);
-        if same_key.len() < 2 {
-            return;
-        }
-        let rows: Vec<RowId> = same_key
-            .iter()
-            .map(|tag| tag.row())
-            .filter(|row| !basis.is_out_of_scope(*row))
-            .collect();
-        if rows.len() > 1 {
-            counts.groups += 1;
-            counts.changed += u64::from(is_changed(basis, &rows));
-            place_url_group(basis, &rows, places);
-        }
-    });
-    counts.keys += n_alone;
-    counts.uris = uris.count(basis, n_alone);
-    (counts, collided)
+        self.last = Some(key.key);
+        self.uris.add(basis, same_key);
+    }
+
+    /// With what was found of other keys.
+    fn and(mut self, others: Self) -> Self {
+        self.counts.keys += others.counts.keys;
+        self.counts.collisions += others.counts.collisions;
+        self.counts.groups += others.counts.groups;
+        self.counts.changed += others.counts.changed;
+        self.collided.extend(others.collided);
+        self.uris = self.uris.and(others.uris);
+        self
+    }
 }
 
 /// The label of the URL group of `key`.
@@ -214,13 +264,13 @@ pub(super) fn url_label(collided: &Collided, key: ComparisonKey) -> u64 {
     }
 }
 
-fn place_url_group(basis: Basis<'_>, rows: &[RowId], places: &mut [Place]) {
+fn place_url_group(basis: Basis<'_>, rows: &[RowId], places: &[Place]) {
     let keeper = basis.keeper(rows.iter().copied());
     let is_rest = |place: &Place| !place.is(Fact::InPageGroup);
     let mut rest = rows.iter().filter(|row| is_rest(&places[row.index()]));
     let is_sole_keeper = rest.next().copied() == keeper && rest.next().is_none();
     for row in rows {
-        let place = &mut places[row.index()];
+        let place = &places[row.index()];
         place.set(Fact::InUrlGroup);
         if is_rest(place) && !is_sole_keeper {
             place.set_keeper(keeper);
@@ -241,42 +291,40 @@ fn is_changed(basis: Basis<'_>, rows: &[RowId]) -> bool {
 }
 
 /// Gives every row with a keeper its role.
-pub(super) fn judge(basis: Basis<'_>, ways: &Ways, urls: &Urls<'_>, places: &mut [Place]) {
-    places
-        .par_iter_mut()
-        .enumerate()
-        .for_each(|(index, place)| {
-            let row = RowId::from_index(index);
-            let Some(keeper) = place.keeper() else { return };
-            if row == keeper {
-                place.set_role(Role::Keeper);
-                return;
-            }
-            let verdict = if place.is(Fact::InPageGroup) {
-                basis.judge_by_page(ways, row, keeper)
-            } else {
-                basis.judge_by_key(row, keeper)
-            };
-            place.set_role(verdict.role());
-            if verdict == Verdict::BothEmpty {
-                place.set(Fact::BothEmpty);
-            }
-            let key = |row| basis.catalog.row(row).key;
-            let base_key = |row| (urls.base_key)(row);
-            if place.role() == Role::Version
-                && key(row) == key(keeper)
-                && base_key(row) != base_key(keeper)
-            {
-                place.add_conflicts(Conflict::ContentDiffers.into());
-            }
-        });
+pub(super) fn judge(basis: Basis<'_>, ways: &Ways, urls: &Urls<'_>, places: &[Place]) {
+    places.par_iter().enumerate().for_each(|(index, place)| {
+        let row = RowId::from_index(index);
+        let Some(keeper) = place.keeper() else { return };
+        if row == keeper {
+            place.set_role(Role::Keeper);
+            return;
+        }
+        let verdict = if place.is(Fact::InPageGroup) {
+            basis.judge_by_page(ways, row, keeper)
+        } else {
+            basis.judge_by_key(row, keeper)
+        };
+        place.set_role(verdict.role());
+        if verdict == Verdict::BothEmpty {
+            place.set(Fact::BothEmpty);
+        }
+        let key = |row| basis.catalog.row(row).key;
+        let base_key = |row| (urls.base_key)(row);
+        if place.role() == Role::Version
+            && key(row) == key(keeper)
+            && base_key(row) != base_key(keeper)
+        {
+            place.add_conflicts(Conflict::ContentDiffers.into());
+        }
+    });
 }
 
 /// A capture whose key an earlier run holds is not unique, though it stands alone here: same key, and no content to judge by.
-pub(super) fn judge_seen(catalog: &Catalog, places: &mut [Place]) {
-    for (place, row) in places.iter_mut().zip(catalog.rows()) {
-        if place.role() == Role::Unique && row.flags.contains(RowFlags::SEEN_BEFORE) {
+pub(super) fn judge_seen(catalog: &Catalog, places: &[Place]) {
+    places.par_iter().enumerate().for_each(|(index, place)| {
+        let flags = catalog.row(RowId::from_index(index)).flags;
+        if place.role() == Role::Unique && flags.contains(RowFlags::SEEN_BEFORE) {
             place.set_role(Role::Unjudged);
         }
-    }
+    });
 }

@@ -52,6 +52,11 @@ impl Id for RowId {
     }
 }
 
+/// Stretches for each thread: some have more groups in them than others.
+const STRETCHES_EACH: usize = 16;
+/// A stretch of fewer rows is not worth a thread's while.
+const STRETCH_MIN: usize = 1 << 12;
+
 /// What becomes of rows that are alone with their bits, and so are groups of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Alone {
@@ -67,10 +72,59 @@ pub(super) fn for_each_group<I: Id>(
     n_rows: usize,
     alone: Alone,
     id_of: impl Fn(RowId) -> Option<I> + Sync,
+    on_group: impl FnMut(I, &[Tag]),
+) -> u64 {
+    let mut tags = tags(n_rows, |row| id_of(row).map(Id::bits));
+    groups_in(&mut tags, alone, &id_of, on_group)
+}
+
+/// The same by many threads: groups that follow each other go to one account. Returns the accounts in the order of groups, and
+/// how many rows were only counted.
+pub(super) fn fold_groups<I: Id, A: Default + Send>(
+    n_rows: usize,
+    alone: Alone,
+    id_of: impl Fn(RowId) -> Option<I> + Sync,
+    on_group: impl Fn(&mut A, I, &[Tag]) + Sync,
+) -> (Vec<A>, u64) {
+    let mut tags = tags(n_rows, |row| id_of(row).map(Id::bits));
+    let stretches: Vec<(A, u64)> = stretches(&mut tags)
+        .into_par_iter()
+        .map(|tags| {
+            let mut account = A::default();
+            let n_alone = groups_in(tags, alone, &id_of, |id, group| {
+                on_group(&mut account, id, group);
+            });
+            (account, n_alone)
+        })
+        .collect();
+    let n_alone = stretches.iter().map(|(_, n_alone)| n_alone).sum();
+    let accounts = stretches.into_iter().map(|(account, _)| account);
+    (accounts.collect(), n_alone)
+}
+
+/// Cuts sorted tags where their bits change, into stretches that threads can share.
+fn stretches(mut tags: &mut [Tag]) -> Vec<&mut [Tag]> {
+    let len = tags.len() / (rayon::current_num_threads() * STRETCHES_EACH);
+    let len = len.max(STRETCH_MIN);
+    let mut stretches = Vec::new();
+    while tags.len() > len {
+        let bits = tags[len].bits();
+        let end = len + tags[len..].partition_point(|tag| tag.bits() == bits);
+        let (stretch, rest) = std::mem::take(&mut tags).split_at_mut(end);
+        stretches.push(stretch);
+        tags = rest;
+    }
+    stretches.push(tags);
+    stretches
+}
+
+fn groups_in<I: Id>(
+    tags: &mut [Tag],
+    alone: Alone,
+    id_of: &(impl Fn(RowId) -> Option<I> + Sync),
     mut on_group: impl FnMut(I, &[Tag]),
 ) -> u64 {
     let mut n_alone = 0;
-    let mut tags = tags(n_rows, |row| id_of(row).map(Id::bits));
     // Each tag was made of an id that is there.
     let id_of = |tag: Tag| id_of(tag.row());
     for same_bits in tags.chunk_by_mut(|a, b| a.bits() == b.bits()) {
@@ -149,7 +203,39 @@ mod tests {
             });
             assert_eq!(n_alone, n_counted);
             assert!(expected.clone().into_iter().eq(found));
+            let rows = |group: &[Tag]| group.iter().map(|tag| tag.row()).collect();
+            let (accounts, n_alone) = fold_groups(
+                2000,
+                alone,
+                id_of,
+                |account: &mut Vec<(Coarse, Vec<RowId>)>, id, group| {
+                    account.push((id, rows(group)));
+                },
+            );
+            assert_eq!(n_alone, n_counted);
+            assert!(
+                expected
+                    .clone()
+                    .into_iter()
+                    .eq(accounts.into_iter().flatten())
+            );
             expected.retain(|id, _| id.0 < 8_000);
+        }
+    }
+
+    #[test]
+    fn stretches_end_where_bits_change() {
+        let tag = |row: u32| Tag::new(row / 3000 % 5, RowId(row));
+        for len in [0, 1, 4096, 4097, 40_000] {
+            let mut tags: Vec<Tag> = (0..len).map(tag).collect();
+            tags.sort_unstable();
+            let sorted = tags.clone();
+            let found = stretches(&mut tags);
+            let ends = found.windows(2).map(|two| (two[0].last(), two[1].first()));
+            for (last, first) in ends {
+                assert_ne!(last.map(|tag| tag.bits()), first.map(|tag| tag.bits()));
+            }
+            assert!(found.iter().flat_map(|stretch| stretch.iter()).eq(&sorted));
         }
     }
 }

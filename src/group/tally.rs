@@ -16,7 +16,6 @@ const BLOCK_ROWS: usize = 1 << 16;
 pub(super) struct Passes {
     pub(super) keys: KeyCounts,
     pub(super) redundant: Redundant,
-    pub(super) content_groups: u64,
     pub(super) page_groups: u64,
     pub(super) boilerplate_contents: u64,
 }
@@ -28,7 +27,7 @@ pub(super) fn tally(basis: Basis<'_>, places: &[Place], passes: Passes) -> Count
         distinct_uris: passes.keys.uris,
         distinct_keys: passes.keys.keys,
         url_groups: passes.keys.groups,
-        content_groups: passes.content_groups,
+        content_groups: basis.contents.n_groups,
         page_groups: passes.page_groups,
         urls_changed: passes.keys.changed,
         boilerplate_contents: passes.boilerplate_contents,

@@ -32,6 +32,14 @@ impl Uris {
         self.n_distinct += u64::from(!verbatim.is_empty()) + others.len() as u64;
     }
 
+    /// With other keys.
+    pub(super) fn and(self, others: Self) -> Self {
+        Self {
+            n_distinct: self.n_distinct + others.n_distinct,
+            n_not_get: self.n_not_get + others.n_not_get,
+        }
+    }
+
     /// All of them, where `n_alone` rows that were not added are alone with their keys.
     pub(super) fn count(self, basis: Basis<'_>, n_alone: u64) -> u64 {
         let rows = || {

@@ -1,48 +1,46 @@
 //! Sets of 64-bit hashes in shards: how many are distinct, and which are not the first of their kind.
 //!
 //! ```text
-//! for each round of a million hashes:
+//! for each round of four million hashes:
 //!     each worker, a block of them: count by shard, then scatter hashes and indices, shard by shard
 //!     each worker, a shard: for each block, in order: insert what it has for this shard
 //! ```
 //! - **By rounds**, not one by one: a table of ten million hashes is larger than any cache, and an insert into it waits for
-//!   memory. A shard of it is not, and stays in the cache for all that a round has for it. It takes the place of
-//!   prefetching, which hashbrown does not offer.
+//!   memory. A shard of it is not, and stays in the cache for all that a round has for it.
 //! - **No lock**: a block belongs to its worker, then a shard does. What was there before is told by index, and
 //!   does not depend on threads: blocks come in order.
-//! - **No hashing**: the hashes are hashes. hashbrown takes the bucket from the low bits and the tag from the topmost seven,
-//!   so shards go by bits in the middle.
+//! - **No hashing**: the hashes are hashes. A table takes the slot from the low 32 bits, so shards go by the bits above.
 //!
 //! What each bought stands in `benches/README.md`. Knows numbers only; must never import anything
 //! of this crate.
 
 mod shared;
+mod table;
 
-use hashbrown::HashTable;
-use hashbrown::hash_table::Entry;
 use rayon::prelude::*;
 
 pub use shared::shared;
+use table::Table;
 
 /// A power of two. At ten million hashes a shard takes less than a megabyte.
 const N_SHARDS: usize = 256;
 /// The lowest bit that shards go by: tables of 2³² buckets a shard do not reach it.
 const SHARD_SHIFT: u32 = 32;
 /// Hashes that are scattered before any of them is inserted: bounds the memory that this takes.
-const ROUND_LEN: usize = 1 << 20;
+const ROUND_LEN: usize = 1 << 22;
 /// Hashes that one worker scatters.
 const BLOCK_LEN: usize = 1 << 16;
 
 /// A set of hashes whose bits are all equally random.
 #[derive(Clone, Debug)]
 pub struct Sharded {
-    shards: Vec<HashTable<u64>>,
+    shards: Vec<Table>,
 }
 
 impl Default for Sharded {
     fn default() -> Self {
         Self {
-            shards: vec![HashTable::new(); N_SHARDS],
+            shards: vec![Table::default(); N_SHARDS],
         }
     }
 }
@@ -73,26 +71,25 @@ impl Sharded {
     /// Whether `hash` is in it.
     #[must_use]
     pub fn contains(&self, hash: u64) -> bool {
-        let shard = &self.shards[shard_of(hash)];
-        shard.find(hash, |known| *known == hash).is_some()
+        self.shards[shard_of(hash)].contains(hash)
     }
 
     /// How many hashes are in it.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.shards.iter().map(HashTable::len).sum()
+        self.shards.iter().map(Table::len).sum()
     }
 
     /// Whether there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.shards.iter().all(HashTable::is_empty)
+        self.len() == 0
     }
 
     /// Bytes that its tables take.
     #[must_use]
     pub fn table_bytes(&self) -> usize {
-        self.shards.iter().map(HashTable::allocation_size).sum()
+        self.shards.iter().map(Table::bytes).sum()
     }
 }
 
@@ -143,15 +140,12 @@ impl Block {
 }
 
 /// Inserts what `blocks` have for a shard; the indices of what it had already.
-fn insert(shard: &mut HashTable<u64>, nth: usize, blocks: &[Block]) -> Vec<usize> {
+fn insert(shard: &mut Table, nth: usize, blocks: &[Block]) -> Vec<usize> {
     let mut again = Vec::new();
     for block in blocks {
         for &(hash, distance) in block.of_shard(nth) {
-            match shard.entry(hash, |known| *known == hash, |known| *known) {
-                Entry::Vacant(entry) => {
-                    entry.insert(hash);
-                }
-                Entry::Occupied(_) => again.push(block.start + distance as usize),
+            if !shard.insert(hash) {
+                again.push(block.start + distance as usize);
             }
         }
     }
