@@ -48,10 +48,12 @@ pub fn is_of_nothing(digest: &Digest) -> bool {
 #[must_use]
 pub fn parse_declared(text: &[u8]) -> Option<Digest> {
     let text = text.trim_ascii();
-    if let Some(value) = text.strip_prefix(b"sha1:")
-        && let Ok(value) = value.try_into()
+    // As nearly all are: no label but this one, and no MD5, which could be read as base32 too.
+    let value = text.strip_prefix(b"sha1:").unwrap_or(text);
+    if let Ok(value) = value.try_into()
+        && let Some(digest) = decode_sha1(value)
     {
-        return decode_sha1(value);
+        return Some(digest);
     }
     match memchr::memchr(b':', text) {
         Some(colon) => {

@@ -184,13 +184,26 @@ impl Basis<'_> {
         path
     }
 
+    /// Whether target URIs are equal: where they are their own key texts, the keys say so.
+    fn has_same_uri(&self, row: RowId, keeper: RowId) -> bool {
+        let is_verbatim = |row| {
+            let flags = self.catalog.row(row).flags;
+            flags.contains(RowFlags::VERBATIM)
+        };
+        match (is_verbatim(row), is_verbatim(keeper)) {
+            (true, true) => self.catalog.url_key(row) == self.catalog.url_key(keeper),
+            (false, false) => self.catalog.target_uri(row) == self.catalog.target_uri(keeper),
+            _ => false,
+        }
+    }
+
     /// How a row is the same as its keeper, the strongest.
     pub(super) fn sameness(&self, row: RowId, keeper: RowId) -> Sameness {
         let (own, kept) = (self.catalog.row(row), self.catalog.row(keeper));
         let record_id = self.catalog.record_id(row);
         if record_id != 0 && record_id == self.catalog.record_id(keeper) {
             Sameness::SameRecord
-        } else if self.catalog.target_uri(row) == self.catalog.target_uri(keeper) {
+        } else if self.has_same_uri(row, keeper) {
             Sameness::SameUrl
         } else if own.key == kept.key {
             Sameness::SameKey

@@ -24,12 +24,16 @@ impl Uris {
             self.n_not_get += same_key.len() as u64;
             return;
         }
-        let (verbatim, others): (Vec<RowId>, Vec<RowId>) = same_key
-            .iter()
-            .map(|tag| tag.row())
-            .partition(|row| has(*row, RowFlags::VERBATIM));
-        let others: HashSet<u128> = others.into_iter().map(|row| uri(basis, row)).collect();
-        self.n_distinct += u64::from(!verbatim.is_empty()) + others.len() as u64;
+        let mut is_any_verbatim = false;
+        let mut others: HashSet<u128> = HashSet::new();
+        for row in same_key.iter().map(|tag| tag.row()) {
+            if has(row, RowFlags::VERBATIM) {
+                is_any_verbatim = true;
+            } else {
+                others.insert(uri(basis, row));
+            }
+        }
+        self.n_distinct += u64::from(is_any_verbatim) + others.len() as u64;
     }
 
     /// With other keys.
