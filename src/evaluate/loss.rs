@@ -46,7 +46,8 @@ impl Contents {
     pub fn of(table: &Table, domain_groups: &[u16]) -> Self {
         let mut rows: Vec<(Token, UrlId)> = table
             .ids()
-            .flat_map(|url| {
+            .into_par_iter()
+            .flat_map_iter(|url| {
                 table
                     .digest_runs(url)
                     .filter(|(_, digest)| !digest.is_boilerplate)

@@ -40,7 +40,7 @@ pub struct MergeCounts {
 
 impl MergeCounts {
     /// What these counts of a sample say of the whole, where each stands for as many as `whole` says.
-    fn of_whole(self, whole: impl Fn(u64) -> u64) -> Self {
+    pub(super) fn of_whole(self, whole: impl Fn(u64) -> u64) -> Self {
         let [right, wrong, unverifiable] = [self.right, self.wrong, self.unverifiable].map(&whole);
         Self {
             merged: right + wrong + unverifiable,
@@ -151,23 +151,20 @@ impl Merges {
         }
     }
 
-    /// Makes the counts of a sample those of the whole, and returns them as they were, without the list. `whole` has a
-    /// count of the whole by the domain, the merges of the sample there, and the count; without a domain it is of all.
-    pub(super) fn blow_up(&mut self, whole: impl Fn(Option<u32>, u64, u64) -> u64) -> Self {
+    /// Makes the counts of a sample those of the whole by `whole`, and returns them as they were, without the list.
+    pub(super) fn blow_up(&mut self, whole: impl Fn(u64) -> u64) -> Self {
         let wrong = std::mem::take(&mut self.wrong);
         let counted = self.clone();
         self.wrong = wrong;
-        let n_classes = self.n_classes();
         for count in [
             &mut self.classes_right,
             &mut self.classes_wrong,
             &mut self.classes_unverifiable,
         ] {
-            *count = whole(None, n_classes, *count);
+            *count = whole(*count);
         }
-        for (domain, counts) in &mut self.by_domain {
-            let merged = counts.merged;
-            *counts = counts.of_whole(|count| whole(Some(*domain), merged, count));
+        for counts in self.by_domain.values_mut() {
+            *counts = counts.of_whole(&whole);
         }
         counted
     }

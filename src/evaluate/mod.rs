@@ -40,7 +40,7 @@ pub use limits::Limits;
 pub use loss::{Contents, Loss};
 pub use merge::{MergeCounts, Merges, WrongMerge};
 pub use noise::{N_BINS, Noise, Share};
-pub use outcome::Outcome;
+pub use outcome::{Counted, Outcome};
 pub use pair::Verdict;
 pub use run::{Instant, Window};
 pub use sample::{Estimate, Sample, Sampled};

@@ -1,5 +1,7 @@
 //! All figures of one rule or policy.
 
+use std::collections::BTreeMap;
+
 use super::floor::Floor;
 use super::interval::{Precision, binomial_tail, discoveries};
 use super::loss::Loss;
@@ -55,8 +57,17 @@ pub struct Outcome {
     pub passing: Vec<u32>,
     /// Where only a sample was keyed: how sure the counts are, which are those of the sample over its share.
     pub sampled: Option<Sampled>,
-    /// Where only a sample was keyed: the merges that were counted in it, without their list.
-    pub counted: Option<Merges>,
+    /// Where only a sample was keyed: what was counted in it.
+    pub counted: Option<Counted>,
+}
+
+/// What was counted in a sample.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Counted {
+    /// Its merges, without their list.
+    pub merges: Merges,
+    /// What it says of each domain by itself.
+    pub by_domain: BTreeMap<u32, MergeCounts>,
 }
 
 impl Outcome {
@@ -119,7 +130,8 @@ impl Outcome {
     /// The merges that were looked at: those of a sample as they were counted in it.
     #[must_use]
     pub fn evidence(&self) -> &Merges {
-        self.counted.as_ref().unwrap_or(&self.merges)
+        let counted = self.counted.as_ref();
+        counted.map_or(&self.merges, |counted| &counted.merges)
     }
 
     /// The domains with their counts, and whether the rule is worse there than is allowed.
@@ -131,8 +143,9 @@ impl Outcome {
             .values()
             .map(|counts| binomial_tail(counts.wrong, counts.decidable, 1.0 - precision_min))
             .collect();
-        self.merges
-            .by_domain
+        let counted = self.counted.as_ref();
+        counted
+            .map_or(&self.merges.by_domain, |counted| &counted.by_domain)
             .iter()
             .zip(discoveries(&p_values, DISCOVERY_RATE))
             .map(|((domain, counts), is_flagged)| (*domain, *counts, is_flagged))

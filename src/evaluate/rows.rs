@@ -92,7 +92,7 @@ pub(super) fn own_runs<'a>(
 
 /// Rows by URL, and where each URL's start.
 pub(super) fn captures<'a>(
-    shown: impl Iterator<Item = Shown<'a>> + Clone,
+    shown: &(impl Iterator<Item = Shown<'a>> + Clone),
     urls: &[Url],
 ) -> (Vec<CaptureRow>, Vec<u32>) {
     let with_digest = || {

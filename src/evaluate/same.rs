@@ -5,6 +5,8 @@
 //! two of their tokens. A pair with s tokens in common has s - 1 neighbours among them: it is taken
 //! off once under each two tokens that have no common one between them.
 
+use rayon::prelude::*;
+
 use super::limits::Limits;
 use super::run::{Run, Runs, Span, Token, Window};
 use super::sweep::meeting;
@@ -52,15 +54,17 @@ pub(super) fn same(
     (runs, window): (&Runs, Window),
     members: &[UrlId],
     limits: &Limits,
-    is_counted: impl Fn(&Run) -> bool,
+    is_counted: impl Fn(&Run) -> bool + Sync,
 ) -> Tally {
-    let rows = members.iter().flat_map(|url| runs.of_url(*url));
-    let rows = rows.filter(|run| is_counted(run));
     let mut rows: Vec<&Run> = if members.len() > MEMBERS_FEW {
-        let carried = n_carriers(rows.clone());
-        rows.filter(|run| carried[run.token as usize] > 1).collect()
+        let rows = members.par_iter().flat_map_iter(|url| runs.of_url(*url));
+        let mut rows: Vec<&Run> = rows.filter(|run| is_counted(run)).collect();
+        let carried = n_carriers(&rows);
+        rows.retain(|run| carried[run.token as usize] > 1);
+        rows
     } else {
-        rows.collect()
+        let rows = members.iter().flat_map(|url| runs.of_url(*url));
+        rows.filter(|run| is_counted(run)).collect()
     };
     rows.sort_unstable_by_key(|run| (run.token, run.url));
     let mut tally = Tally::default();
@@ -79,7 +83,7 @@ pub(super) fn same(
 }
 
 /// How many of these runs are of each token: most are of one that nothing else carries, and need not be sorted.
-fn n_carriers<'a>(runs: impl Iterator<Item = &'a Run>) -> Vec<u32> {
+fn n_carriers(runs: &[&Run]) -> Vec<u32> {
     let mut carried = Vec::new();
     for run in runs {
         let token = run.token as usize;

@@ -4,6 +4,7 @@
 //! a skeleton together. What is counted in it over that share estimates the whole. How far it may be off depends on
 //! how many skeletons it comes from: as many as would give the same variance, were all alike.
 
+use std::collections::BTreeMap;
 use std::num::NonZeroU64;
 
 use statrs::function::beta::beta_reg;
@@ -12,8 +13,8 @@ use super::classes::Classes;
 use super::halves::Skeleton;
 use super::interval::splitmix64;
 use super::limits::Limits;
-use super::merge::Merges;
-use super::outcome::Outcome;
+use super::merge::{MergeCounts, Merges};
+use super::outcome::{Counted, Outcome};
 use super::table::{Table, UrlId};
 
 /// Half of the two-sided error of an interval at 95 %.
@@ -94,12 +95,26 @@ impl Known {
         self.sample.holds(skeleton)
     }
 
-    /// As [`Merges::blow_up`] asks: each URL that is not drawn can make one merge more, of its domain.
-    fn merges(&self, domain: Option<u32>, merged: u64, count: u64) -> u64 {
-        let undrawn = domain.map_or(self.n_undrawn, |domain| self.undrawn[domain as usize]);
-        let most = u128::from(count) * u128::from(merged + undrawn) / u128::from(merged.max(1));
+    /// A count that is part of `merged` merges: each URL that is not drawn can make one more.
+    fn part(&self, count: u64, merged: u64) -> u64 {
+        self.part_beside(count, merged, self.n_undrawn)
+    }
+
+    fn part_beside(&self, count: u64, merged: u64, n_undrawn: u64) -> u64 {
+        let most = u128::from(count) * u128::from(merged + n_undrawn) / u128::from(merged.max(1));
         self.sample
             .whole(count, most.try_into().unwrap_or(u64::MAX))
+    }
+
+    /// The merges of each domain by itself: of one that was drawn with all its URLs, what was counted. Their sum is not
+    /// that of the whole, since others were not drawn.
+    fn by_domain(&self, merges: &Merges) -> BTreeMap<u32, MergeCounts> {
+        let whole = |(domain, counts): (&u32, &MergeCounts)| {
+            let n_undrawn = self.undrawn[*domain as usize];
+            let whole = |count| self.part_beside(count, counts.merged, n_undrawn);
+            (*domain, counts.of_whole(whole))
+        };
+        merges.by_domain.iter().map(whole).collect()
     }
 }
 
@@ -300,8 +315,11 @@ impl Outcome {
         }
         loss.expected = f64::NAN;
         self.loss_interval = Some(sampled.page_loss);
-        let whole = |domain, merged, count| known.merges(domain, merged, count);
-        self.counted = Some(self.merges.blow_up(whole));
+        let merged = self.merges.total().merged;
+        self.counted = Some(Counted {
+            by_domain: known.by_domain(&self.merges),
+            merges: self.merges.blow_up(|count| known.part(count, merged)),
+        });
         let pairs_most = self.pairs_merged + known.pairs_undrawn;
         for count in [
             &mut self.pairs_merged,
@@ -373,12 +391,24 @@ mod tests {
             pairs_same: 0,
             contents: 0,
         };
-        // Of 8 merges 6 are right, and 4 URLs more there cannot make 72 merges more.
-        assert_eq!(known([4, 90]).merges(Some(0), 8, 6), 9);
-        assert_eq!(known([4, 90]).merges(Some(0), 8, 8), 12);
-        assert_eq!(known([4, 90]).merges(Some(1), 8, 6), 60);
-        assert_eq!(known([4, 90]).merges(None, 8, 8), 80);
-        assert_eq!(known([0, 0]).merges(None, 0, 0), 0);
+        // Of 8 merges 6 are right, and 4 URLs more cannot make 72 merges more.
+        assert_eq!(known([4, 0]).part(6, 8), 9);
+        assert_eq!(known([4, 0]).part(8, 8), 12);
+        assert_eq!(known([4, 90]).part(6, 8), 60);
+        assert_eq!(known([4, 90]).part(8, 8), 80);
+        assert_eq!(known([0, 0]).part(0, 0), 0);
+        let counts = MergeCounts {
+            merged: 8,
+            right: 6,
+            wrong: 2,
+            ..MergeCounts::default()
+        };
+        let merges = Merges {
+            by_domain: [(0, counts), (1, counts)].into(),
+            ..Merges::default()
+        };
+        let by_domain = known([4, 90]).by_domain(&merges);
+        assert_eq!([by_domain[&0].merged, by_domain[&1].merged], [12, 80]);
         let most = Estimate {
             count: 70.0,
             low: 5.0,

@@ -165,7 +165,7 @@ impl Table {
             .iter()
             .any(|sighting| sighting.leads_to.is_some())
             .then(|| own_runs(shown(), urls.len(), window));
-        let (captures, starts) = captures(shown(), &urls);
+        let (captures, starts) = captures(&shown(), &urls);
         let mut table = Self {
             witnesses: vec![Witness::default(); urls.len()],
             noise: Noise::default(),
@@ -179,15 +179,13 @@ impl Table {
         };
         table.mark_trials();
         table.noise = Noise::of(&table);
-        table.witnesses = (0..table.urls.len())
-            .into_par_iter()
-            .map(|url| table.judge_witness(UrlId::try_from(url).expect("a URL's index")))
-            .collect();
+        let ids = table.ids().into_par_iter();
+        table.witnesses = ids.map(|url| table.judge_witness(url)).collect();
         table
     }
 
     /// All URLs.
-    pub fn ids(&self) -> impl Iterator<Item = UrlId> + use<> {
+    pub fn ids(&self) -> std::ops::Range<UrlId> {
         0..u32::try_from(self.urls.len()).expect("fewer than 2^32 URLs")
     }
 

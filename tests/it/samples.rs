@@ -147,7 +147,7 @@ fn no_figure_is_beyond_what_the_archive_has() {
             ] {
                 assert!(cell(column) <= contents, "{rule} {column}");
             }
-            let verdicts = ["urls_right", "urls_wrong", "urls_unverifiable"].map(&cell);
+            let verdicts = ["urls_right", "urls_wrong", "urls_unverifiable"].map(cell);
             assert!((cell("urls_merged") - verdicts.iter().sum::<f64>()).abs() < 0.5);
             let estimates = &evaluation["sampled"]["rows"][rule];
             for (figure, estimate) in estimates.as_object().expect("figures") {
@@ -164,4 +164,36 @@ fn no_figure_is_beyond_what_the_archive_has() {
         }
     }
     assert!(n_held > 0, "a test that could not fail");
+}
+
+/// Pairs on domains of their own are drawn as a whole or not at all.
+#[test]
+fn the_mean_of_samples_is_the_whole() {
+    let archive = fs::read("sample-data/rules.cdxj").expect("it is there");
+    let (whole, _) = run(&archive, 1, None);
+    let n_seeds = 40;
+    let mut sums: BTreeMap<(&str, &str), f64> = BTreeMap::new();
+    let picked = [
+        ("query-drop-list=tracking", "urls_merged"),
+        ("query-drop-list=tracking", "classes_merged"),
+        ("trailing-slash=drop", "urls_right"),
+        ("path-case=lower", "urls_wrong"),
+        ("path-case=lower", "pairs_wrong"),
+    ];
+    for seed in 0..n_seeds {
+        let (sampled, _) = run(&archive, 1, Some(Sample { share: 0.5, seed }));
+        for (rule, column) in picked {
+            let count: f64 = sampled[rule][column].parse().expect("a count");
+            *sums.entry((rule, column)).or_default() += count / n_seeds as f64;
+        }
+    }
+    for ((rule, column), mean) in sums {
+        let truth: f64 = whole[rule][column].parse().expect("a count");
+        // Four times the standard error of the mean.
+        let error = 4.0 * (truth / n_seeds as f64).sqrt();
+        assert!(
+            (mean - truth).abs() < error,
+            "{rule} {column}: {mean}, {truth}"
+        );
+    }
 }

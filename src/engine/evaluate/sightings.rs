@@ -16,6 +16,9 @@ use crate::key::{ComparisonKey, Keyer, Kind};
 use crate::policy::Policy;
 use crate::uri::{self, Skeletons};
 
+/// URLs whose captures one thread gathers at a time.
+const BLOCK_URLS: usize = 1 << 13;
+
 /// What the evaluation is about.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
@@ -224,18 +227,27 @@ impl Basis<'_> {
             let index = by_key.binary_search_by(|best| best.key.cmp(&key));
             place[index.expect("a redirect leads to a URL that counts")]
         };
+        let sight = |usable: &Usable, url: UrlId| Sight {
+            date: self.catalog.row(usable.row).date,
+            row: usable.row,
+            url,
+            shows: usable.leads_to.unwrap_or(usable.row),
+            leads_to: usable.leads_to.map(|end| url_of(self.catalog.url_key(end))),
+        };
+        let in_block = |(of_urls, urls): (&[&[Usable]], &[UrlId])| {
+            let mut sights = Vec::with_capacity(urls.len());
+            for (of_url, url) in of_urls.iter().zip(urls) {
+                match of_url {
+                    [usable] => sights.push(sight(usable, *url)),
+                    several => sights.extend(self.once(several).iter().map(|it| sight(it, *url))),
+                }
+            }
+            sights
+        };
         let mut sights: Vec<Sight> = of_urls
-            .par_iter()
-            .zip(place)
-            .flat_map_iter(|(of_url, url)| {
-                self.once(of_url).into_iter().map(move |usable| Sight {
-                    date: self.catalog.row(usable.row).date,
-                    row: usable.row,
-                    url: *url,
-                    shows: usable.leads_to.unwrap_or(usable.row),
-                    leads_to: usable.leads_to.map(|end| url_of(self.catalog.url_key(end))),
-                })
-            })
+            .par_chunks(BLOCK_URLS)
+            .zip(place.par_chunks(BLOCK_URLS))
+            .flat_map_iter(in_block)
             .collect();
         sights.par_sort_unstable_by(|a, b| {
             let by_text = || self.catalog.tie_order(a.row, b.row);
@@ -247,9 +259,6 @@ impl Basis<'_> {
     /// The captures of one URL, each record id once: its earliest.
     fn once(self, of_url: &[Usable]) -> Vec<Usable> {
         let mut by_time = of_url.to_vec();
-        if by_time.len() == 1 {
-            return by_time;
-        }
         by_time.sort_unstable_by(|a, b| {
             let date = |usable: &Usable| self.catalog.row(usable.row).date;
             let by_text = || self.catalog.tie_order(a.row, b.row);

@@ -25,7 +25,7 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
                     @if n_shown < page.n_hosts { " Shown are " (count(n_shown)) " of " (counted(page.n_hosts, "case", "cases")) "; " code { "--hosts FILE" } " writes all." }
                 }
                 (table(first))
-                @if !more.is_empty() { details { summary { (more.len()) " more" } (table(more)) } }
+                @if !more.is_empty() { details.fold { summary { (more.len()) " more" } (table(more)) } }
             }
         }
     }

@@ -40,7 +40,7 @@ fn of_rule(entry: &Entry<'_>) -> Markup {
         }
         @for pair in first { (article(pair)) }
         @if !more.is_empty() {
-            details {
+            details.fold {
                 summary { (more.len()) " more" }
                 @for pair in more { (article(pair)) }
             }
