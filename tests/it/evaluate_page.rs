@@ -90,6 +90,15 @@ fn tag(inside: &str) -> (Token, &str) {
     }
 }
 
+/// The text alone.
+fn text(page: &str) -> String {
+    let texts = tokens(page).into_iter().filter_map(|token| match token {
+        Token::Text(text) => Some(text),
+        _ => None,
+    });
+    texts.collect()
+}
+
 /// Elements and attributes, without the text.
 fn structure(page: &str) -> Vec<Token> {
     let mut tokens = tokens(page);
@@ -154,13 +163,7 @@ fn nothing_is_fetched_or_run_and_only_the_own_style_is_admitted() {
 #[test]
 fn the_answer_comes_first_and_names_each_rule() {
     let page = sample(&["--rules", "www=www,path-case=lower"]);
-    let text: String = tokens(&page)
-        .into_iter()
-        .filter_map(|token| match token {
-            Token::Text(text) => Some(text),
-            _ => None,
-        })
-        .collect();
+    let text = text(&page);
     for said in [
         "Adopt none of these rules yet. 2 rules are open.",
         "Of 32 merges that could be checked, on 32 sites, 2 put two different pages together and 30 were right.",
@@ -316,13 +319,7 @@ fn what_was_learned_for_single_sites_is_part_of_the_answer() {
     ]
     .map(OsStr::new);
     let page = page(Path::new("."), &flags);
-    let text: String = tokens(&page)
-        .into_iter()
-        .filter_map(|token| match token {
-            Token::Text(text) => Some(text),
-            _ => None,
-        })
-        .collect();
+    let text = text(&page);
     for said in [
         "Adopt none of these rules for all sites yet. Adopt what was learned for 1 single site.",
         "shop.example query-drop=sidIgnores this parameter of the query",
@@ -337,4 +334,18 @@ fn what_was_learned_for_single_sites_is_part_of_the_answer() {
 fn a_sample_shows_no_figure_that_it_does_not_know() {
     let page = sample(&["--sample", "0.5"]);
     assert!(!page.contains("NaN"));
+    assert!(text(&page).contains("This is a sample: only 50\u{a0}% of the URLs were compared."));
+}
+
+#[test]
+fn two_policies_are_compared_both_ways() {
+    let page = sample(&["--policy", "lee2005@1", "--against", "safe@1"]);
+    let text = text(&page);
+    for said in [
+        "only lee2005@1what safe@1 keeps apart",
+        "Of 95 merges that could be checked, on 95 sites, 20 put two different pages together and 75 were right.",
+        "only safe@1what lee2005@1 keeps apartNothing: the other one merges all of it too.",
+    ] {
+        assert!(text.contains(said), "{said}");
+    }
 }

@@ -32,6 +32,7 @@ pub(super) fn section(page: &Page<'_>, entries: &Entries<'_>) -> Markup {
         }
         section.decision aria-label="Advice on each rule" {
             @for entry in policies(entries) { (policy(page, entry)) }
+            (comparisons(entries))
             @for advice in ADVICES { (group(page, entries, advice)) }
             @if !entries.idle.is_empty() { (idle(&entries.idle)) }
             (explanation())
@@ -124,6 +125,9 @@ fn basis(page: &Page<'_>) -> Markup {
         (counted(evaluated.n_domains as u64, "site", "sites")) " with "
         (counted(contents, "page content", "different page contents"))
         ": so for many merges it can be seen whether both URLs showed the same."
+        @if let Some(sampled) = first.and_then(|outcome| outcome.sampled) {
+            " " strong { "This is a sample:" } " only " (share(sampled.sample.share)) " of the URLs were compared. Savings and losses are estimates for all of them; what was checked is what the sample shows."
+        }
     }
 }
 
@@ -142,6 +146,32 @@ fn policy(page: &Page<'_>, entry: &Entry<'_>) -> Markup {
         article class=(words::class(entry.outcome.advice)) {
             h2 { (words::advice(entry.outcome.advice)) " " small { "the policy " code { (entry.name) } " as a whole" } }
             p { (words::why(page, entry)) " " span.cost { (words::saves(entry.outcome)) (tendency(entry.outcome)) } }
+        }
+    }
+}
+
+/// What one policy merges and the other does not, both ways.
+fn comparisons(entries: &Entries<'_>) -> Markup {
+    let is_one = |entry: &&Entry<'_>| entry.row.subject == Subject::Against;
+    let all: Vec<&Entry<'_>> = entries.policies.iter().filter(is_one).collect();
+    html! {
+        @if !all.is_empty() {
+            article.open {
+                h2 { "One policy against the other" }
+                ul {
+                    @for entry in all {
+                        @let (own, other) = entry.name.split_once(" against ").unwrap_or((entry.name, ""));
+                        li {
+                            h3 { (number(entry)) " only " code { (own) } span.does { "what " code { (other) } " keeps apart" } }
+                            @if entry.outcome.merges.total().merged == 0 {
+                                p { "Nothing: the other one merges all of it too." }
+                            } @else {
+                                p { (words::checked(entry.outcome)) " " span.cost { (words::saves(entry.outcome)) (tendency(entry.outcome)) } }
+                            }
+                        }
+                    }
+                }
+            }
         }
     }
 }

@@ -154,7 +154,8 @@ pub(super) fn saves(outcome: &Outcome) -> String {
 }
 
 /// How the merges went that could be checked.
-fn checked(outcome: &Outcome) -> String {
+#[must_use]
+pub(super) fn checked(outcome: &Outcome) -> String {
     let evidence = outcome.evidence();
     let total = evidence.total();
     let n_sites = evidence.clusters().len() as u64;
@@ -231,8 +232,9 @@ fn too_few(outcome: &Outcome, thresholds: &Thresholds) -> String {
     let asked = share(thresholds.precision_min);
     if verified.is_none_or(|right| right >= thresholds.precision_min) {
         format!(
-            "Too few to adopt it: that takes {} checked merges on {DOMAINS_MIN} sites or more.",
-            count(thresholds.decidable_min)
+            "Too few to adopt it: that takes {} checked merges, on {} if none is wrong.",
+            count(thresholds.decidable_min),
+            sites_needed(thresholds.precision_min)
         )
     } else if total.wrong_stable == 0 {
         format!(
@@ -242,6 +244,17 @@ fn too_few(outcome: &Outcome, thresholds: &Thresholds) -> String {
         format!(
             "Too little to reject it for all sites; as it stands, it misses the {asked} right that are asked for."
         )
+    }
+}
+
+/// How many sites with nothing but right merges put the lower end of the interval at `asked`.
+fn sites_needed(asked: f64) -> String {
+    let n = 0.025_f64.ln() / asked.ln();
+    if n > DOMAINS_MIN as f64 && n < 1e9 {
+        let rounding = 10_f64.powf((n.log10() - 1.0).floor());
+        format!("some {:.0} sites", (n / rounding).ceil() * rounding)
+    } else {
+        format!("{DOMAINS_MIN} sites or more")
     }
 }
 
