@@ -32,7 +32,7 @@ fn ours(keys: &[u64]) -> Sharded {
     set
 }
 
-/// The same tables, hash and shards, each behind a lock.
+/// As many shards, each a table of hashbrown behind a lock.
 fn locked(keys: &[u64]) -> usize {
     let shards: Vec<Mutex<HashTable<u64>>> = (0..N_SHARDS).map(|_| Mutex::default()).collect();
     keys.par_iter().for_each(|key| {
