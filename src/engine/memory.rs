@@ -67,7 +67,7 @@ impl Memory {
         let folder = self.folder();
         match spill::free_bytes(&folder) {
             Some(free) if wanted > free => Err(Error::failed(format!(
-                "{} more will be spilled, and {} are free: give --temp-dir a larger disk, or --memory more",
+                "{} will be spilled, and {} are free: give --temp-dir a larger disk, or --memory more",
                 of_bytes(wanted),
                 of_bytes(free)
             ))
