@@ -5,6 +5,7 @@
 #
 # Takes an hour or so and some 15 GB as it is; smaller:
 #   CAPTURES=2000 LINES=200000 REPEATS=1 scripts/compare.sh
+# REPORTS=/dev/shm puts the reports into memory, so that a slow disk is not what is measured.
 # The peers come from their registries: the crate fastwarc; fastwarc, warcio, cdxj-indexer and duckdb from PyPI. JWARC=FILE.jar adds jwarc.
 set -euo pipefail
 repository=$(cd "$(dirname "$0")/.." && pwd)

@@ -1,7 +1,8 @@
 """Peers in Python that scripts/compare.sh runs: what they print is how many had been seen before.
 
     peers.py fastwarc|warcio ARCHIVE
-    peers.py duckdb-cdx|duckdb-cdxj INDEX THREADS
+    peers.py duckdb-cdx|duckdb-cdxj INDEX THREADS             lines by URL
+    peers.py duckdb-cdx-report|duckdb-cdxj-report INDEX THREADS REPORT   rows of URL and digest groups, written as CSV
 """
 import hashlib
 import sys
@@ -59,10 +60,34 @@ def duckdb(lines, path, threads):
     return connection.execute(query, [path]).fetchone()[0]
 
 
+CDXJ_ROWS = """(select json_extract_string(json, '$.url') url, json_extract_string(json, '$.digest') digest,
+    json_extract_string(json, '$.mime') mime, json_extract_string(json, '$.status') status, timestamp,
+    json_extract_string(json, '$.length') length, json_extract_string(json, '$.offset') "offset",
+    json_extract_string(json, '$.filename') filename
+    from (select line[instr(line, '{'):] json, split_part(line, ' ', 2) timestamp from read_csv(?, delim='\x01',
+    quote='', escape='', header=false, auto_detect=false, columns={'line': 'varchar'})))"""
+
+
+def duckdb_report(lines, path, threads, report):
+    """As near as one query comes to the report: each row with the sizes of its groups and the first URL of its content."""
+    import duckdb as engine
+
+    connection = engine.connect(config={"threads": int(threads)})
+    query = f"""copy (select * from (select *, count(*) over (partition by url) n_url,
+        count(*) over (partition by digest) n_digest,
+        first_value(url) over (partition by digest order by timestamp) keeper_url from {lines})
+        where n_url > 1 or n_digest > 1) to '{report}' (format csv)"""
+    return connection.execute(query, [path]).fetchone()[0]
+
+
 job, *arguments = sys.argv[1:]
 if job == "duckdb-cdx":
     print(duckdb(CDX, *arguments))
 elif job == "duckdb-cdxj":
     print(duckdb(CDXJ, *arguments))
+elif job == "duckdb-cdx-report":
+    print(duckdb_report(CDX, *arguments))
+elif job == "duckdb-cdxj-report":
+    print(duckdb_report(CDXJ_ROWS, *arguments))
 else:
     print({"fastwarc": fastwarc, "warcio": warcio}[job](*arguments))
