@@ -6,6 +6,7 @@
 # Takes an hour or so and some 15 GB as it is; smaller:
 #   CAPTURES=2000 LINES=200000 REPEATS=1 scripts/compare.sh
 # REPORTS=/dev/shm puts the reports into memory, so that a slow disk is not what is measured.
+# or a part: ONLY='warc.gz warc' scripts/compare.sh
 # The peers come from their registries: the crate fastwarc; fastwarc, warcio, cdxj-indexer and duckdb from PyPI. JWARC=FILE.jar adds jwarc.
 set -euo pipefail
 repository=$(cd "$(dirname "$0")/.." && pwd)
@@ -65,4 +66,5 @@ generate
 echo "$(nproc) cores, $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1), $(uname -sm); $captures captures, $lines lines, median of $repeats"
 ls -l "$folder"/crawl.{warc.gz,warc,cdx,cdxj} | awk '{ n = split($NF, part, "/"); printf "%s: %.2f GB\n", part[n], $5 / 1e9 }'
 echo
-python3 "$repository/scripts/compare/table.py" "$folder" "$repeats"
+# shellcheck disable=SC2086
+python3 "$repository/scripts/compare/table.py" "$folder" "$repeats" ${ONLY:-}
