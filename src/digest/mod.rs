@@ -1,8 +1,11 @@
 //! Payload digests: reading declared ones, computing, and holding one against the other.
 //! Knows `capture` only; must never format for people (the text of a digest is the archive's own notation).
 
+mod lanes;
+mod sha1;
 mod sum;
 
+pub use lanes::{Begun, Lanes};
 pub use sum::{Sum, Wanted};
 
 use crate::capture::{Algorithm, Digest};

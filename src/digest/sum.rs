@@ -1,8 +1,10 @@
 //! Several hash functions over one body, in one pass.
 
+use super::lanes::Begun;
+use super::sha1::Sha1;
 use crate::capture::{Algorithm, Digest};
 
-use sha1::Digest as _;
+use sha2::Digest as _;
 use xxhash_rust::xxh3::Xxh3Default;
 
 /// Which hash functions run.
@@ -37,7 +39,9 @@ impl Wanted {
 pub struct Sum {
     wanted: Wanted,
     n_bytes: u64,
-    sha1: sha1::Sha1,
+    sha1: Sha1,
+    /// Bytes to come that SHA-1 has taken already.
+    n_sha1_ahead: usize,
     sha256: sha2::Sha256,
     sha512: sha2::Sha512,
     md5: md5::Md5,
@@ -59,6 +63,7 @@ impl Sum {
     pub fn begin(&mut self, wanted: Wanted) {
         self.n_bytes = 0;
         self.wanted = wanted;
+        self.n_sha1_ahead = 0;
         if wanted.has(Algorithm::Sha1) {
             self.sha1.reset();
         }
@@ -79,11 +84,18 @@ impl Sum {
         }
     }
 
+    /// Of a body that begins: SHA-1 has taken its first bytes, which come with the next [`update`](Self::update).
+    pub fn resume_sha1(&mut self, begun: Begun) {
+        self.sha1.resume(begun);
+        self.n_sha1_ahead = begun.n_bytes();
+    }
+
     /// Takes the next bytes of the body.
     pub fn update(&mut self, bytes: &[u8]) {
         self.n_bytes += bytes.len() as u64;
         if self.wanted.has(Algorithm::Sha1) {
-            self.sha1.update(bytes);
+            let n_ahead = std::mem::take(&mut self.n_sha1_ahead).min(bytes.len());
+            self.sha1.update(&bytes[n_ahead..]);
         }
         if self.wanted.has(Algorithm::Blake3) {
             self.blake3.update(bytes);
@@ -115,7 +127,7 @@ impl Sum {
             return None;
         }
         match algorithm {
-            Algorithm::Sha1 => Digest::new(algorithm, &self.sha1.clone().finalize()),
+            Algorithm::Sha1 => Digest::new(algorithm, &self.sha1.digest()),
             Algorithm::Sha256 => Digest::new(algorithm, &self.sha256.clone().finalize()),
             Algorithm::Sha512 => Digest::new(algorithm, &self.sha512.clone().finalize()),
             Algorithm::Md5 => Digest::new(algorithm, &self.md5.clone().finalize()),
@@ -152,7 +164,7 @@ mod tests {
             assert_eq!(sum.n_bytes(), body.len() as u64);
             assert_eq!(
                 sum.digest(Algorithm::Sha1).unwrap().as_bytes(),
-                &sha1::Sha1::digest(&body)[..]
+                &::sha1::Sha1::digest(&body)[..]
             );
             assert_eq!(
                 sum.digest(Algorithm::Blake3).unwrap().as_bytes(),

@@ -133,7 +133,9 @@ impl Batch {
                 what,
             }),
             Piece::Padding { offset } => Stored::Other(Piece::Padding { offset }),
-            Piece::First { .. } | Piece::Passed => unreachable!("whole inputs come without trials"),
+            Piece::First { .. } | Piece::Coming(_) | Piece::Passed => {
+                unreachable!("whole inputs come without trials")
+            }
         });
     }
 }

@@ -175,6 +175,8 @@ pub(super) fn bytes_of(piece: Piece<'_>, compression: Compression) -> (u64, u64)
         (Piece::Bytes { bytes, .. }, _) => (0, bytes.len() as u64),
         (Piece::MemberEnd { length, .. }, _) => (length, 0),
         (Piece::Lost { length, .. }, _) => (length.unwrap_or(0), 0),
-        (Piece::Padding { .. } | Piece::First { .. } | Piece::Passed, _) => (0, 0),
+        (Piece::Padding { .. } | Piece::First { .. } | Piece::Coming(_) | Piece::Passed, _) => {
+            (0, 0)
+        }
     }
 }

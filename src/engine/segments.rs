@@ -84,7 +84,9 @@ fn read_as_one(set: &[StoredSegment], plan: &Plan, setting: Setting<'_>) -> Opti
                 whole.take(segment, set, header, block);
             }),
             Piece::MemberEnd { .. } | Piece::Padding { .. } => ControlFlow::Continue(()),
-            Piece::Lost { .. } | Piece::First { .. } | Piece::Passed => ControlFlow::Break(()),
+            Piece::Lost { .. } | Piece::First { .. } | Piece::Coming(_) | Piece::Passed => {
+                ControlFlow::Break(())
+            }
         });
         decoded.ok()?;
         if stored.block_left > 0 {

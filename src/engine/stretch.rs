@@ -156,7 +156,8 @@ impl Worker<'_> {
         let mut reader = warc::Reader::new(collector.file(), warc::Framing::Members, options);
         let depth = match options.digests {
             DigestMode::Declared => Depth::Heads(PREFIX),
-            DigestMode::Verify | DigestMode::Content => Depth::Whole,
+            DigestMode::Verify => Depth::Ahead(limit),
+            DigestMode::Content => Depth::Whole,
         };
         let mut pages = Pages::new(&mapped.map, walk.position()..limit);
         pages.reach(walk.position() + 1);

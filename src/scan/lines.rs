@@ -190,7 +190,7 @@ impl Lines {
             Piece::MemberEnd { offset, length } => self.note_border(offset + length),
             Piece::Padding { .. } => sink(Event::Warning(Warning::ZeroPadding)),
             // Lines are never read by their first bytes.
-            Piece::First { .. } | Piece::Passed => {}
+            Piece::First { .. } | Piece::Coming(_) | Piece::Passed => {}
             Piece::Lost {
                 offset,
                 length,

@@ -3,6 +3,8 @@
 use super::inflate::Inflater;
 use super::members::{Codec, Step};
 
+use std::ops::Range;
+
 impl Codec for Inflater {
     const MAGIC: &'static [u8] = b"\x1f\x8b\x08";
     const WHAT: [&'static str; 3] = [
@@ -28,8 +30,8 @@ impl Codec for Inflater {
         member.last_chunk().copied().map(u32::from_le_bytes)
     }
 
-    fn whole(&mut self, stored: &[u8]) -> Option<(usize, &[u8])> {
-        self.inflate_whole(stored)
+    fn whole(&mut self, stored: &[u8], filled: usize) -> Option<(usize, usize)> {
+        self.inflate_whole(stored, filled)
     }
 
     fn head(&mut self, stored: &[u8], n_stored: usize, room: usize) -> bool {
@@ -42,8 +44,8 @@ impl Codec for Inflater {
         header_len(stored).is_some_and(|start| self.inflate_head(&stored[start..], room))
     }
 
-    fn given(&self, n: usize) -> &[u8] {
-        self.inflated(n)
+    fn given(&self, range: Range<usize>) -> &[u8] {
+        self.inflated(range)
     }
 
     fn begin(&mut self) {
@@ -122,7 +124,7 @@ mod tests {
                         events.push(format!("lost {offset}+{}", length.unwrap()));
                     }
                     Piece::Padding { offset } => events.push(format!("padding {offset}")),
-                    Piece::First { .. } | Piece::Passed => {
+                    Piece::First { .. } | Piece::Coming(_) | Piece::Passed => {
                         unreachable!("only heads are asked for so")
                     }
                 }

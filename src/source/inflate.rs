@@ -4,14 +4,16 @@
     reason = "libdeflate is C, and its safe wrapper hides how much input a member took"
 )]
 
+use super::ahead::AHEAD;
 use super::members::{State, Step};
 
+use std::ops::Range;
 use std::ptr::NonNull;
 
 use flate2::{Decompress, FlushDecompress, Status};
 use libdeflate_sys as sys;
 
-/// Bytes of the output buffer, and so of the largest member that is inflated in one call.
+/// Bytes of the largest member that is inflated in one call.
 const WHOLE: usize = 1 << 20;
 
 /// The two inflaters and their output buffer.
@@ -36,23 +38,23 @@ impl Default for Inflater {
             whole: Whole::new(),
             steps: Decompress::new_gzip(15),
             heads: Decompress::new(false),
-            out: vec![0; WHOLE],
+            out: vec![0; AHEAD + WHOLE],
             filled: 0,
         }
     }
 }
 
 impl Inflater {
-    /// Inflates the member at the start of `stored` if it is sound and fits the buffer: its stored length, and its
-    /// bytes.
-    pub(super) fn inflate_whole(&mut self, stored: &[u8]) -> Option<(usize, &[u8])> {
-        let (taken, given) = self.whole.as_mut()?.gzip(stored, &mut self.out)?;
-        Some((taken, &self.out[..given]))
+    /// Inflates the member at the start of `stored`, behind the first `filled` bytes of the buffer, if it is sound and no
+    /// larger than [`WHOLE`]: bytes taken and given.
+    pub(super) fn inflate_whole(&mut self, stored: &[u8], filled: usize) -> Option<(usize, usize)> {
+        let room = &mut self.out[filled..filled + WHOLE];
+        self.whole.as_mut()?.gzip(stored, room)
     }
 
-    /// The first `n` bytes of the last whole member.
-    pub(super) fn inflated(&self, n: usize) -> &[u8] {
-        &self.out[..n]
+    /// Some of the last whole members.
+    pub(super) fn inflated(&self, range: Range<usize>) -> &[u8] {
+        &self.out[range]
     }
 
     /// Starts a member of which only the first bytes are wanted.

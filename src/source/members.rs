@@ -5,6 +5,7 @@
 //! notices. So bytes may be inflated twice; crafted input could make that quadratic, hence the budget in
 //! [`Members::search_start`].
 
+use super::ahead::Decoded;
 use super::skim::{Ahead, Depth};
 use super::{Halt, Input, Next, Piece, hand};
 
@@ -48,9 +49,9 @@ pub(super) trait Codec {
     /// How many bytes a whole member states that it holds, modulo 2^32; `None` where the format does not say.
     fn stated_length(member: &[u8]) -> Option<u32>;
 
-    /// Decodes the member at the start of `stored`, if it is sound and fits the buffer: its stored length, and its
-    /// bytes.
-    fn whole(&mut self, stored: &[u8]) -> Option<(usize, &[u8])>;
+    /// Decodes the member at the start of `stored` into the buffer, behind its first `filled` bytes, if it is sound and fits:
+    /// bytes taken and given.
+    fn whole(&mut self, stored: &[u8], filled: usize) -> Option<(usize, usize)>;
 
     /// Decodes the first bytes of the member at the start of `stored`, without checking what follows: so many of the
     /// stored ones, or less if that fills `room` bytes. Whether the member is sound so far, and goes on.
@@ -59,8 +60,8 @@ pub(super) trait Codec {
     /// Decodes on, up to so many stored or decoded bytes in all.
     fn longer_head(&mut self, stored: &[u8], n_stored: usize, room: usize) -> bool;
 
-    /// The first `n` bytes that `whole` gave last.
-    fn given(&self, n: usize) -> &[u8];
+    /// What `whole` gave.
+    fn given(&self, range: Range<usize>) -> &[u8];
 
     /// Starts a member, to be decoded step by step.
     fn begin(&mut self);
@@ -151,6 +152,8 @@ pub(super) struct Members<'a, I, C, S> {
     pub(super) sink: &'a mut S,
     pub(super) walk: Walk,
     pub(super) depth: Depth,
+    /// Room for members that were decoded and not handed over.
+    pub(super) coming: Vec<Decoded>,
     /// The next member, if its first bytes were decoded to prove where the last one ends.
     pub(super) ahead: Option<Ahead>,
 }
@@ -164,6 +167,7 @@ impl<'a, I: Input, C: Codec, S: FnMut(Piece<'_>) -> Next> Members<'a, I, C, S> {
             sink,
             walk,
             depth: Depth::Whole,
+            coming: Vec::new(),
             ahead: None,
         }
     }
@@ -205,10 +209,14 @@ impl<'a, I: Input, C: Codec, S: FnMut(Piece<'_>) -> Next> Members<'a, I, C, S> {
             return Ok(());
         }
         let start = self.walk.position;
+        if let Depth::Ahead(limit) = self.depth {
+            return self.several(limit);
+        }
         let stored = self.input.whole().map(|all| tail(all, start));
-        let Some((taken, bytes)) = stored.and_then(|stored| self.codec.whole(stored)) else {
+        let Some((taken, given)) = stored.and_then(|stored| self.codec.whole(stored, 0)) else {
             return self.member_in_steps();
         };
+        let bytes = self.codec.given(0..given);
         if !bytes.is_empty() {
             let offset = start;
             hand(Piece::Bytes { bytes, offset }, self.sink)?;
@@ -216,7 +224,7 @@ impl<'a, I: Input, C: Codec, S: FnMut(Piece<'_>) -> Next> Members<'a, I, C, S> {
         self.end_member(start + taken as u64)
     }
 
-    fn member_in_steps(&mut self) -> Result<(), Halt> {
+    pub(super) fn member_in_steps(&mut self) -> Result<(), Halt> {
         let start = self.walk.position;
         let mut at = start;
         self.codec.begin();

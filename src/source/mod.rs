@@ -1,6 +1,7 @@
 //! Bytes of the inputs: memory maps, sniffing, gzip members, zstd frames, resynchronisation.
 //! Must never know what a URL is. Knows `error` only; the only module with `unsafe`.
 
+mod ahead;
 pub mod fault;
 mod gzip;
 mod inflate;
@@ -19,6 +20,7 @@ use std::ops::{ControlFlow, Range};
 
 use members::Members;
 
+pub use ahead::Coming;
 pub use input::{Input, Stream};
 pub use map::{Map, Pages};
 pub use members::Walk;
@@ -64,6 +66,8 @@ pub enum Piece<'a> {
         /// Offset of the member.
         offset: u64,
     },
+    /// Decoded members ([`Depth::Ahead`]) that come next, each as one [`Piece::Bytes`] and its end.
+    Coming(Coming<'a>),
     /// The rest of the member, which [`Next::Rest`] has no interest in, is there but was not decoded.
     Passed,
 }

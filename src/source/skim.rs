@@ -25,6 +25,8 @@ use super::{Halt, Input, Next, Piece, hand};
 pub enum Depth {
     /// All of every member.
     Whole,
+    /// The same, but of those that start before this offset some are decoded before the first of them is handed over.
+    Ahead(u64),
     /// Not deeper than needed; each member is known to start with these bytes.
     Heads(&'static [u8]),
 }
@@ -73,7 +75,7 @@ impl<I: Input, C: Codec, S: FnMut(Piece<'_>) -> Next> Members<'_, I, C, S> {
             return Ok(false);
         };
         if let State::Whole(taken, given) = ahead.state {
-            let bytes = self.codec.given(given);
+            let bytes = self.codec.given(0..given);
             if !bytes.is_empty() {
                 hand(Piece::Bytes { bytes, offset }, self.sink)?;
             }
@@ -141,8 +143,8 @@ impl Ahead {
         let end = ends::<C>(stored).next()?;
         let is_small = C::stated_length(&stored[..end]).is_some_and(|length| length <= SMALL);
         let state = if is_small {
-            let (taken, bytes) = codec.whole(&stored[..end])?;
-            State::Whole(taken, bytes.len())
+            let (taken, given) = codec.whole(&stored[..end], 0)?;
+            State::Whole(taken, given)
         } else if codec.head(stored, FIRST.0, FIRST.1) {
             State::Head
         } else {
@@ -157,7 +159,7 @@ impl Ahead {
 
     fn first_bytes<'c, C: Codec>(&self, codec: &'c C) -> &'c [u8] {
         match self.state {
-            State::Whole(_, given) => codec.given(given),
+            State::Whole(_, given) => codec.given(0..given),
             State::Head => codec.filled(),
         }
     }

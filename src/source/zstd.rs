@@ -3,6 +3,8 @@
 use super::members::{CHUNK, Codec, Members, State, Step, Walk};
 use super::{Halt, Input, Next, Piece};
 
+use std::ops::Range;
+
 use zstd::stream::raw::{Decoder, Operation as _};
 
 const FRAME: &[u8] = b"\x28\xb5\x2f\xfd";
@@ -131,7 +133,7 @@ impl Codec for Frames {
         None
     }
 
-    fn whole(&mut self, _stored: &[u8]) -> Option<(usize, &[u8])> {
+    fn whole(&mut self, _stored: &[u8], _filled: usize) -> Option<(usize, usize)> {
         None
     }
 
@@ -144,8 +146,8 @@ impl Codec for Frames {
         false
     }
 
-    fn given(&self, n: usize) -> &[u8] {
-        &self.out[..n]
+    fn given(&self, range: Range<usize>) -> &[u8] {
+        &self.out[range]
     }
 
     fn begin(&mut self) {
@@ -218,7 +220,7 @@ mod tests {
                         events.push(format!("lost {offset}+{}", length.unwrap()));
                     }
                     Piece::Padding { offset } => events.push(format!("padding {offset}")),
-                    Piece::First { .. } | Piece::Passed => {
+                    Piece::First { .. } | Piece::Coming(_) | Piece::Passed => {
                         unreachable!("only heads are asked for so")
                     }
                 }

@@ -1,4 +1,5 @@
-//! Members of which only the heads are decoded: they say the same as when they are decoded whole.
+//! Members of which only the heads are decoded, and members that are decoded some at a time: they say the same as when they are
+//! decoded whole, one after the other.
 
 use std::ops::ControlFlow;
 
@@ -20,9 +21,14 @@ struct Log {
     n_decoded: usize,
 }
 
-fn whole(stored: &[u8]) -> Log {
+const VERIFY: Options = Options {
+    digests: DigestMode::Verify,
+    ..DECLARED
+};
+
+fn whole(stored: &[u8], options: Options) -> Log {
     let mut log = Log::default();
-    let mut reader = Reader::new(FileId(0), Framing::Members, DECLARED);
+    let mut reader = Reader::new(FileId(0), Framing::Members, options);
     let mut take = |event: Event<'_>| log.events.push(format!("{event:?}"));
     let decoded = Decoder::default().pieces(&mut &stored[..], Compression::Gzip, |piece| {
         if let Piece::Bytes { bytes, .. } = piece {
@@ -34,6 +40,26 @@ fn whole(stored: &[u8]) -> Log {
     decoded.expect("memory can be read");
     reader.finish(&mut take);
     log
+}
+
+/// As verified: payloads are begun side by side, where the processor is made for it.
+fn ahead(stored: &[u8]) -> Vec<String> {
+    let mut events = Vec::new();
+    let mut reader = Reader::new(FileId(0), Framing::Members, VERIFY);
+    let mut take = |event: Event<'_>| events.push(format!("{event:?}"));
+    let start = Walk::starting_at(0);
+    Decoder::default().members(stored, start, Depth::Ahead(u64::MAX), |piece| {
+        reader.push(piece, &mut take);
+        Next::Piece
+    });
+    reader.finish(&mut take);
+    events
+}
+
+fn check_ahead(name: &str, stored: &[u8]) {
+    let (one_by_one, ahead) = (whole(stored, VERIFY).events, ahead(stored));
+    let first = ahead.iter().zip(&one_by_one).find(|(a, b)| a != b);
+    assert!(ahead == one_by_one, "{name}: {first:#?}");
 }
 
 fn skimmed(stored: &[u8]) -> Log {
@@ -61,7 +87,7 @@ fn skimmed(stored: &[u8]) -> Log {
 
 /// Holds the events of heads against those of whole members; how many bytes both decode.
 fn check(name: &str, stored: &[u8]) -> (usize, usize) {
-    let (whole, skimmed) = (whole(stored), skimmed(stored));
+    let (whole, skimmed) = (whole(stored, DECLARED), skimmed(stored));
     let first = skimmed
         .events
         .iter()
@@ -85,6 +111,62 @@ fn heads_of_sound_archives_say_all_that_declared_mode_tells() {
         .collect();
     let (n, n_whole) = check("large", &members(&large));
     assert!(n < n_whole / 30, "{n} of {n_whole} bytes were decoded");
+}
+
+#[test]
+fn payloads_that_are_begun_side_by_side_have_the_same_digests() {
+    for health in [Health::Sound, Health::Damaged] {
+        let archive = generated(health, Storage::Gzip, Format::Warc);
+        check_ahead("generated", &archive);
+    }
+    let large: Vec<_> = (0..40)
+        .map(|index| record(index, "x/y", &noise(index, 1_000 + index * 4_321)))
+        .collect();
+    check_ahead("large", &members(&large));
+}
+
+#[test]
+fn a_payload_that_starts_elsewhere_than_it_seems_has_the_same_digest() {
+    let response = |index: usize, http: &str, body: &[u8]| {
+        let text = record(index, "x/y", body);
+        let plain = b"HTTP/1.1 200 OK\r\nContent-Type: x/y\r\n\r\n";
+        let at = memchr::memmem::find(&text, plain).expect("it has that head");
+        let length = format!("Content-Length: {}\r\n\r\n", plain.len() + body.len());
+        let lengthened = format!("Content-Length: {}\r\n\r\n", http.len() + body.len());
+        let head = String::from_utf8(text[..at].to_vec()).expect("it is text");
+        let head = head.replace(&length, &lengthened);
+        [head.as_bytes(), http.as_bytes(), &text[at + plain.len()..]].concat()
+    };
+    let ok = "HTTP/1.1 200 OK\r\n\r\n";
+    let chunks = |body: &[u8]| {
+        let size = format!("{:x}\r\n", body.len());
+        [size.as_bytes(), body, b"\r\n0\r\n\r\n"].concat()
+    };
+    let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+    let mut all = Vec::new();
+    for index in 0..48 {
+        let body = noise(index, 2_000 + index * 700);
+        all.push(match index % 8 {
+            0 => response(index, ok, &body),
+            1 => response(index, &format!("HTTP/1.1 103 Early\r\n\r\n{ok}"), &body),
+            2 => response(
+                index,
+                "HTTP/1.1 200 OK\nX: y\n\n",
+                &[&body[..99], b"\r\n\r\n", &body].concat(),
+            ),
+            3 => response(index, chunked, &chunks(&body)),
+            4 => response(index, chunked, &body),
+            // A record that ends before its member does, and one that goes on in the next.
+            5 => [response(index, ok, &body), response(90 + index, ok, &body)].concat(),
+            6 => response(index, ok, &body)[..1_500].to_vec(),
+            _ => response(index, ok, &[body, members(&records(3))].concat()),
+        });
+    }
+    check_ahead("odd payloads", &members(&all));
+    check_ahead(
+        "odd payloads, whole records too long for their members",
+        &members(&all[2..]),
+    );
 }
 
 #[test]

@@ -1,9 +1,11 @@
 //! Bytes between records: blank lines, and those that belong to no record, up to where the next one starts.
 
-use super::header::PREFIX;
+use super::header::{PREFIX, starts_with_version};
 use super::tail::is_filler;
 use super::{Begins, Framing, Lost, Reader, State};
 use crate::capture::{Event, Warning};
+
+use std::ops::Range;
 
 impl Reader<'_> {
     /// Passes over blank lines and NULs; other bytes are a record's, or lost.
@@ -119,6 +121,25 @@ impl Reader<'_> {
             }
         }
     }
+}
+
+/// The first place in a plain file, among `searched` of its bytes, that looks like a record's start: a version at the start
+/// of a line behind a blank one.
+#[must_use]
+pub fn find_start(whole: &[u8], searched: Range<u64>) -> Option<u64> {
+    let end = usize::try_from(searched.end).map_or(whole.len(), |end| end.min(whole.len()));
+    let start = usize::try_from(searched.start)
+        .ok()
+        .filter(|start| *start < end)?;
+    let bytes = &whole[start..whole.len().min(end + PREFIX.len() - 1)];
+    memchr::memmem::find_iter(bytes, PREFIX)
+        .map(|index| start + index)
+        .find(|at| {
+            let before = &whole[..*at];
+            (before.ends_with(b"\n\r\n") || before.ends_with(b"\n\n"))
+                && starts_with_version(&whole[*at..])
+        })
+        .map(|at| at as u64)
 }
 
 /// How many bytes at the start are the expected ones, in any case.

@@ -15,6 +15,7 @@ impl Reader<'_> {
     /// The header ended before `position`, and `ahead` follows it in the same piece.
     pub(super) fn start_block(&mut self, position: u64, ahead: &[u8]) {
         self.body.begin(record::plan(&self.header, self.options));
+        self.expect_begun(position);
         self.hold.clear();
         self.tail.clear();
         let stated = match self.header.length() {
@@ -45,6 +46,16 @@ impl Reader<'_> {
             }
             None => State::Endless,
         };
+    }
+
+    /// A payload may have been begun in the block that starts at `position`.
+    fn expect_begun(&mut self, position: u64) {
+        let (piece, member) = self.piece;
+        if let Some((start, begun)) = self.coming.begun_in(member)
+            && let Some(n_before) = (piece + start as u64).checked_sub(position)
+        {
+            self.body.expect(n_before, begun);
+        }
     }
 
     pub(super) fn take_block(&mut self, bytes: &[u8], left: u64) -> usize {

@@ -4,59 +4,10 @@ use super::super::chunked::{Chunked, Outcome};
 use super::super::coding::{Coding, Start};
 use super::super::http::Head;
 use super::super::text::{Syntax, Text};
+use super::plan::{Envelope, Plan, Purpose};
 use super::{DigestMode, VisibleText};
 use crate::capture::{Algorithm, Digest};
-use crate::digest::{Sum, Wanted};
-
-/// What is done with a block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Plan {
-    /// What it is made of.
-    pub(super) envelope: Envelope,
-    /// What its payload is hashed for.
-    pub(super) purpose: Purpose,
-    /// Whether its text is hashed.
-    pub(super) text: VisibleText,
-    /// Of a block without HTTP head; `None` for what is no text, or not asked for.
-    pub(super) syntax: Option<Syntax>,
-}
-
-/// What a block is made of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Envelope {
-    /// The block is the payload.
-    None,
-    /// An HTTP response, if it starts like one; else the block is the payload.
-    Response,
-    /// An HTTP request.
-    Request,
-}
-
-/// What a payload is hashed for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Purpose {
-    /// Nothing: it is only counted.
-    Nothing,
-    /// To tell requests of one URL apart.
-    RequestBody,
-    /// To know the capture's content. The algorithm is the declared digest's.
-    Content(DigestMode, Option<Algorithm>),
-}
-
-impl Purpose {
-    fn wanted(self) -> Wanted {
-        match self {
-            Self::Nothing | Self::Content(DigestMode::Declared, _) => Wanted::NOTHING,
-            Self::RequestBody => Wanted::BODY_HASH,
-            Self::Content(DigestMode::Content, _) => Wanted::NOTHING.with(Algorithm::Blake3),
-            Self::Content(DigestMode::Verify, declared) => declared
-                .map_or(Wanted::BODY_HASH, |algorithm| {
-                    Wanted::BODY_HASH.with(algorithm)
-                })
-                .with(Algorithm::Sha1),
-        }
-    }
-}
+use crate::digest::{Begun, Sum, Wanted};
 
 /// Where in the block the next byte stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,6 +43,8 @@ pub(super) struct Body {
     text: Text,
     raw_text: Text,
     n_block: u64,
+    /// SHA-1 of a payload that starts behind so many bytes of the block.
+    begun: Option<(u64, Begun)>,
 }
 
 impl Body {
@@ -118,6 +71,7 @@ impl Body {
             text: Text::new(),
             raw_text: Text::new(),
             n_block: 0,
+            begun: None,
         }
     }
 
@@ -126,6 +80,7 @@ impl Body {
         self.plan = plan;
         self.n_start = 0;
         self.n_block = 0;
+        self.begun = None;
         self.has_head = false;
         self.n_interim = 0;
         self.chunked = None;
@@ -138,6 +93,11 @@ impl Body {
             Envelope::Request => self.start_head(),
             Envelope::None => self.start_payload(),
         };
+    }
+
+    /// If the payload starts behind so many bytes of the block, this is its SHA-1 as far as it was begun.
+    pub(super) fn expect(&mut self, n_before: u64, begun: Begun) {
+        self.begun = Some((n_before, begun));
     }
 
     /// Whether nothing that follows is of interest.
@@ -171,7 +131,10 @@ impl Body {
                         &rest[taken..]
                     }
                 },
-                Stage::Payload => return self.push_payload(rest),
+                Stage::Payload => {
+                    self.take_begun(rest);
+                    return self.push_payload(rest);
+                }
             };
         }
     }
@@ -339,6 +302,21 @@ impl Body {
             Stage::Skip
         } else {
             Stage::Payload
+        }
+    }
+
+    /// Takes what was begun of the body, if `bytes`, which come next, are its first ones and hold all of that.
+    fn take_begun(&mut self, bytes: &[u8]) {
+        let Some((n_before, begun)) = self.begun.take() else {
+            return;
+        };
+        let sum = match self.chunked {
+            None => &mut self.payload,
+            Some(_) => &mut self.raw,
+        };
+        let is_there = n_before + bytes.len() as u64 == self.n_block && sum.n_bytes() == 0;
+        if is_there && begun.n_bytes() <= bytes.len() {
+            sum.resume_sha1(begun);
         }
     }
 

@@ -22,9 +22,11 @@
 mod between;
 mod block;
 mod body;
+mod coming;
 mod endless;
 mod header;
 mod member;
+mod plan;
 mod record;
 mod start;
 mod tail;
@@ -32,14 +34,15 @@ mod tail;
 mod tests;
 mod trial;
 
+pub use between::find_start;
+
 use body::Body;
-use header::{Header, PREFIX, starts_with_version};
+use coming::Coming;
+use header::{Header, starts_with_version};
 use member::Member;
 use record::Record;
 use tail::{Hold, Tail};
 use trial::Mark;
-
-use std::ops::Range;
 
 use crate::capture::{Damage, Event, FileId, Locator, Warning};
 use crate::source::Piece;
@@ -110,6 +113,10 @@ pub struct Reader<'m> {
     cut_line: Vec<u8>,
     /// How it stood before the member that is on trial.
     trial: Option<Mark>,
+    /// Payloads whose hash was begun.
+    coming: Coming,
+    /// Of decoded members: the position of the piece's first byte, and the member it is of.
+    piece: (u64, u64),
     /// Of a plain input: where another reader goes on.
     limit: u64,
     stopped_at: Option<u64>,
@@ -194,6 +201,8 @@ impl<'m> Reader<'m> {
             is_at_line_start: false,
             cut_line: Vec::new(),
             trial: None,
+            coming: Coming::new(),
+            piece: (0, 0),
             limit: u64::MAX,
             stopped_at: None,
         }
@@ -253,6 +262,7 @@ impl<'m> Reader<'m> {
                 self.emit_damage(offset, length, what.to_owned(), sink);
             }
             Piece::Padding { .. } => sink(Event::Warning(Warning::ZeroPadding)),
+            Piece::Coming(members) => self.coming.begin(members),
             // Without a trial there is nothing to tell of.
             Piece::First { .. } | Piece::Passed => {}
         }
@@ -272,6 +282,7 @@ impl<'m> Reader<'m> {
             self.end_input(sink);
             self.close_member(sink);
         }
+        self.piece = (self.position, offset);
         self.member.get_or_insert(Member {
             offset,
             length: 0,
@@ -362,25 +373,6 @@ impl<'m> Reader<'m> {
     fn stored_length(&self, decoded: u64) -> Option<u64> {
         (self.framing == Framing::Plain).then_some(decoded)
     }
-}
-
-/// The first place in a plain file, among `searched` of its bytes, that looks like a record's start: a version at the start
-/// of a line behind a blank one.
-#[must_use]
-pub fn find_start(whole: &[u8], searched: Range<u64>) -> Option<u64> {
-    let end = usize::try_from(searched.end).map_or(whole.len(), |end| end.min(whole.len()));
-    let start = usize::try_from(searched.start)
-        .ok()
-        .filter(|start| *start < end)?;
-    let bytes = &whole[start..whole.len().min(end + PREFIX.len() - 1)];
-    memchr::memmem::find_iter(bytes, PREFIX)
-        .map(|index| start + index)
-        .find(|at| {
-            let before = &whole[..*at];
-            (before.ends_with(b"\n\r\n") || before.ends_with(b"\n\n"))
-                && starts_with_version(&whole[*at..])
-        })
-        .map(|at| at as u64)
 }
 
 /// Whether a record's block is not all there.

@@ -1,7 +1,8 @@
 //! From a record's header and block to the events that tell of it.
 
-use super::body::{Body, Decoded, Envelope, Plan, Purpose};
+use super::body::{Body, Decoded};
 use super::header::Header;
+use super::plan::{Envelope, Plan, Purpose};
 use super::{DigestMode, Options, VisibleText};
 use crate::capture::{
     Algorithm, Capture, Completeness, Digest, DigestStatus, Event, Locator, Method, Payload,

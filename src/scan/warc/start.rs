@@ -1,7 +1,7 @@
 //! The start of a record: from its first byte to the end of its header.
 
-use super::body::{Envelope, Plan, Purpose};
 use super::header::PREFIX;
+use super::plan::{Envelope, Plan, Purpose};
 use super::{Begins, Open, Reader, State, VisibleText};
 use crate::capture::Event;
 
