@@ -2,6 +2,10 @@
 //!
 //! A rule is one core step (`dot-segments`) or one option of a bet (`www=mobile`); its place in
 //! [`Rule::ALL`] is its bit in a [`RuleSet`] and its place in every list that people read.
+//!
+//! The code that runs a rule says more of it: its section, an example, a pair that it would merge wrongly and
+//! one that it must not merge. Core steps stand in `uri::core`, `host`, `percent` and `dots`; bets in `uri::bets`,
+//! one file per component.
 
 use std::fmt;
 
@@ -36,17 +40,17 @@ pub enum Rule {
     Trim,
     /// The scheme in lower case (RFC 3986 §6.2.2.1).
     SchemeCase,
-    /// Any run of `/` and `\` after `http:` is `//`; `\` is `/` before the query.
+    /// Any run of `/` and `\` after `http:` is `//`; `\` is `/` before the query (WHATWG URL, "path state").
     Slashes,
-    /// The fragment is cut, since HTTP does not send it; under keep-routes its escapes settle.
+    /// The fragment is cut, since HTTP does not send it (RFC 9110 §4.1); under keep-routes its escapes settle.
     Fragment,
-    /// Empty user info, and an empty password.
+    /// Empty user info, and an empty password (RFC 3986 §3.2.1; WHATWG URL, "includes credentials").
     UserinfoEmpty,
     /// The host in lower case (RFC 3986 §6.2.2.1).
     HostCase,
-    /// A host with bytes from 0x80, escapes or `xn--` by UTS 46.
+    /// A host with bytes from 0x80, escapes or `xn--` (RFC 3986 §3.2.2; UTS 46 §4, non-transitional).
     HostIdna,
-    /// IPv4 and IPv6 in the one text that browsers write.
+    /// IPv4 and IPv6 in the one text that browsers write (WHATWG URL, "IPv4 parser"; RFC 5952 §4).
     HostIp,
     /// The default port, an empty port, leading zeros (RFC 3986 §6.2.3).
     Port,

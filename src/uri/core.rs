@@ -101,7 +101,9 @@ impl Core<'_> {
         }
     }
 
-    /// Step 1: bytes up to 0x20 at both ends, TAB, CR and LF anywhere.
+    /// Step 1 (WHATWG URL, "basic URL parser"): bytes up to 0x20 at both ends, TAB, CR and LF anywhere.
+    ///
+    /// ` http://a/b\n` is `http://a/b`. Not merged: `http://a/b%20` and `http://a/b`, U+00A0 and nothing.
     fn trim<'t>(&mut self, input: &'t [u8], joined: &'t mut Vec<u8>) -> &'t [u8] {
         let is_text = |byte: &u8| *byte > b' ';
         let start = input.iter().position(is_text).unwrap_or(input.len());
@@ -119,7 +121,8 @@ impl Core<'_> {
         text
     }
 
-    /// Steps 2 to 10 over a text without its fragment.
+    /// Steps 2 to 10 over a text without its fragment. Step 2 (RFC 3986 §3.1, §6.2.2.1): `HTTP://a/` is
+    /// `http://a/`. Not merged: `http://a/` and `https://a/`, `1http://a/` and `http://a/`.
     fn uri(&mut self, text: &[u8], fragment: Option<&[u8]>) -> Result<Kind, host::Invalid> {
         let scheme = &text[..scheme_len(text).ok_or(host::Invalid)?];
         self.note(Rule::SchemeCase, |_| {
@@ -148,7 +151,9 @@ impl Core<'_> {
         Ok(Kind::OtherScheme)
     }
 
-    /// Steps 3 and 5 to 9: what stands between `http:` and the query.
+    /// Steps 3 and 5 to 9: what stands between `http:` and the query. Step 3 (WHATWG URL, "special authority
+    /// ignore slashes state"): `http:\\\a/b` is `http://a/b`, and so is `http:a/b`; the grammar has `//` only
+    /// (RFC 3986 §3). Not merged: `http://a/?\b` and `http://a/?/b`, `http://a//b` and `http://a/b`.
     fn http(&mut self, rest: &[u8]) -> Result<(), host::Invalid> {
         let is_slash = |byte: &u8| matches!(byte, b'/' | b'\\');
         let rest = if self.is_browser() {
@@ -176,7 +181,9 @@ impl Core<'_> {
         Ok(())
     }
 
-    /// Steps 5 to 7: `[ userinfo "@" ] host [ ":" port ]` (RFC 3986 §3.2).
+    /// Steps 5 to 7: `[ userinfo "@" ] host [ ":" port ]` (RFC 3986 §3.2). Step 5 (RFC 3986 §3.2.1; WHATWG URL,
+    /// "includes credentials"): `http://@a/` is `http://a/`, and to browsers `http://u:@a/` is `http://u@a/`.
+    /// Not merged: `http://u@a/` and `http://a/`, `http://U@a/` and `http://u@a/`.
     fn authority(&mut self, authority: &[u8], default_port: &[u8]) -> Result<(), host::Invalid> {
         let (userinfo, host_port) = split_userinfo(authority);
         if let Some(userinfo) = userinfo {
@@ -225,7 +232,9 @@ impl Core<'_> {
         Ok(())
     }
 
-    /// Steps 8 and 9, and step 3 for the `\` in a path.
+    /// Steps 8 and 9, and step 3 for the `\` in a path (WHATWG URL, "path state"). An empty path is `/` (RFC
+    /// 3986 §6.2.3): `http://a` is `http://a/`. Not merged: `http://a/b` and `http://a/b/`; what `percent`
+    /// and `dots` keep apart.
     fn path(&mut self, path: &[u8]) {
         let start = self.out.len();
         let changed = percent::settle(path, PATH, self.out);
@@ -248,7 +257,8 @@ impl Core<'_> {
         }
     }
 
-    /// Step 10: no sorting, no splitting; a `?` with nothing after it stays.
+    /// Step 10 (RFC 3986 §3.4, §6.2.2): `?%7ea` is `?~a`, and to browsers `?'` is `?%27` (WHATWG URL, "query
+    /// state"). No sorting, no splitting. Not merged: `http://a/?` and `http://a/`, `?a+b` and `?a%20b`.
     fn query(&mut self, query: Option<&[u8]>, encoded: u8) {
         let Some(query) = query else { return };
         self.out.push(b'?');
@@ -256,7 +266,8 @@ impl Core<'_> {
         self.note(Rule::QueryEscapes, |_| changed);
     }
 
-    /// Step 4: HTTP does not send it, so it goes, unless it is a route and routes are kept.
+    /// Step 4 (RFC 3986 §3.5): HTTP does not send it (RFC 9110 §4.1), so it goes, unless it is a route and
+    /// routes are kept: `http://a/#b` is `http://a/`. Not merged: `http://a/%23b` and `http://a/`.
     fn fragment(&mut self, fragment: Option<&[u8]>) {
         match (fragment, self.settings.fragment) {
             (Some(route @ [b'!' | b'/', ..]), Fragment::KeepRoutes) => {
@@ -269,7 +280,8 @@ impl Core<'_> {
         }
     }
 
-    /// Step 2 for another scheme: its host in lower case, escapes, and nothing that is invented.
+    /// Step 2 for another scheme (RFC 3986 §6.2.2): its host in lower case, escapes, and nothing that is
+    /// invented. `FTP://A/%7e` is `ftp://a/~`. Not merged: `ftp://a:21/` and `ftp://a/`, `ftp://a` and `ftp://a/`.
     fn other(&mut self, rest: &[u8]) {
         let Some(behind) = rest.strip_prefix(b"//") else {
             let changed = percent::settle(rest, PATH, self.out);
