@@ -252,6 +252,13 @@ pub(crate) fn generated(random: &mut Random) -> String {
     url
 }
 
+/// Numbers of a test's own; others for each `DEDUPE_SEED`, so that a long run can be split over processes.
+pub(crate) fn seeded(seed: u64) -> Random {
+    let offset =
+        std::env::var("DEDUPE_SEED").map_or(0, |n| n.parse().expect("DEDUPE_SEED is a number"));
+    Random(seed + (offset << 32))
+}
+
 /// How many mutations to run: few in a test, as many as are asked for in a long run.
 pub(crate) fn n_mutations() -> usize {
     std::env::var("DEDUPE_MUTATIONS")

@@ -7,7 +7,7 @@ use crawl_dedupe::policy::plan::{Base, Bets, Names, Parity, Plan};
 use crawl_dedupe::policy::{Rule, RuleSet};
 use crawl_dedupe::uri::{Kind, Normalizer, Skeletons};
 
-use crate::mutations::{Random, generated, mutate, n_mutations};
+use crate::mutations::{Random, generated, mutate, n_mutations, seeded};
 
 const INDEX_FILES: [&str; 4] = ["Main.html", "list.php", "index.xml", "a;b.c"];
 const PARITIES: [Parity; 3] = [Parity::Surt, Parity::W3lib, Parity::UrlcanonSemantic];
@@ -176,7 +176,7 @@ fn pair(random: &mut Random) -> (String, String) {
 
 #[test]
 fn what_a_policy_merges_has_one_skeleton() {
-    let mut random = Random(7);
+    let mut random = seeded(7);
     let mut eye = Eye::new();
     let (mut n_merged, mut n_without) = (0_u64, 0_u64);
     let n_pairs = n_mutations();
