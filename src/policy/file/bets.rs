@@ -165,28 +165,34 @@ impl Said {
         Ok(())
     }
 
-    /// Lays what the table says over `bets`: a family that it names replaces what stood there, but the
-    /// names of `query-drop`, which are added to; an empty list turns a family off.
-    pub(super) fn apply(&self, bets: &mut Bets) {
-        bets.rules = bets.rules.without(self.families).union(self.rules);
-        let replace = |names: &mut Names, own: &[Vec<u8>], is_named: bool| {
-            if is_named {
-                *names = Names::new(own.iter().map(Vec::as_slice));
+    /// What tables say, each laid over those before it and all over `bets`: a family that one names replaces
+    /// what stood there, but the names of `query-drop`, which are added to; an empty list turns a family off.
+    pub(super) fn lay<'s>(chain: impl IntoIterator<Item = &'s Self>, bets: &Bets) -> Bets {
+        let mut laid = bets.clone();
+        // Sorted once for the whole chain, however long it is.
+        let mut added: Vec<&[u8]> = Vec::new();
+        for said in chain {
+            laid.rules = laid.rules.without(said.families).union(said.rules);
+            if said.families.contains(Rule::QueryDropList) {
+                if said.query_drop.is_empty() {
+                    laid.query_drop = Names::default();
+                    added.clear();
+                }
+                added.extend(said.query_drop.iter().map(Vec::as_slice));
             }
-        };
-        let names_query_drop = self.families.contains(Rule::QueryDropList);
-        if names_query_drop && !self.query_drop.is_empty() {
-            let inherited: Vec<Vec<u8>> = bets.query_drop.iter().collect();
-            bets.query_drop =
-                Names::new(inherited.iter().chain(&self.query_drop).map(Vec::as_slice));
-        } else {
-            replace(&mut bets.query_drop, &[], names_query_drop);
+            if said.families.contains(Rule::QueryDropFile) {
+                laid.query_drop_file = Names::all(&said.query_drop_file);
+            }
+            if said.families.contains(Rule::IndexFileList) {
+                laid.index_files = Names::new(said.index_files.iter().map(Vec::as_slice));
+            }
         }
-        if self.families.contains(Rule::QueryDropFile) {
-            bets.query_drop_file = Names::all(&self.query_drop_file);
+        if !added.is_empty() {
+            let inherited: Vec<Vec<u8>> = laid.query_drop.iter().collect();
+            let inherited = inherited.iter().map(Vec::as_slice);
+            laid.query_drop = Names::new(inherited.chain(added));
         }
-        let names_index = self.families.contains(Rule::IndexFileList);
-        replace(&mut bets.index_files, &self.index_files, names_index);
+        laid
     }
 
     /// Why the table drops what it drops.

@@ -90,7 +90,7 @@ fn read_root(root: &dyn TableLike, folder: &Path, mistakes: &mut Mistakes) -> Lo
     let bets = root.get("bets").map(|item| table(item, "[bets]"));
     if let Some(table) = bets.and_then(|table| mistakes.note(table)) {
         let said = bets::Said::read(table, &[], &mut lists, mistakes);
-        said.apply(&mut plan.bets);
+        plan.bets = bets::Said::lay([&said], &plan.bets);
         evidence.extend(said.into_evidence(""));
     }
     let mut origins = origin::Reader {

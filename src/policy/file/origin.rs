@@ -55,10 +55,8 @@ impl Reader<'_, '_> {
         let origins: Vec<Origin> = entries
             .iter()
             .map(|entry| {
-                let mut bets = policy.clone();
-                for index in tree.covering(entry) {
-                    entries[index].said.apply(&mut bets);
-                }
+                let chain = tree.covering(entry).into_iter();
+                let mut bets = Said::lay(chain.map(|index| &entries[index].said), policy);
                 names::complete(&mut bets);
                 Origin {
                     authority: entry.authority.clone(),
