@@ -26,6 +26,10 @@
 //! - Plain URLs first, which is 7 of 10, by one mask, of `/.` and of the host: 30. A sort of bytes
 //!   takes two table look-ups by nibble, not a comparison for each byte.
 //! - Escapes and names of signature parameters by masks, in place of a loop over each `%` and `&`: 28.
+//! - A verdict of two words, which come back in registers: as three fields in memory it was written by
+//!   the byte and read by the word, which waits. The whole key, with the 2 % that the core writes: from
+//!   36.2 to 35.6. Names of parameters read only if two letters fit (`query::is_signed`): to 33.2.
+//! - With AVX2 at most (no AVX-512) the whole key takes 39.2.
 //! - The library compiles this for each sort of processor and picks one; without that, on SSE2, all of
 //!   it would be slower than what it replaced.
 
