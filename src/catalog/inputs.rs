@@ -52,3 +52,112 @@ impl Inputs {
             .try_for_each(|(_, map)| map.check_unchanged())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::capture::{
+        Capture, Completeness, DigestStatus, Locator, Method, Payload, RecordType, RefersTo,
+        Timestamp,
+    };
+    use crate::catalog::{Batch, Catalog, Keys, RowFlags, RowId, Target};
+    use crate::key::{ComparisonKey, Kind};
+
+    const KEYS: Keys<'_> = Keys {
+        url: ComparisonKey { key: 1, check: 2 },
+        kind: Kind::Http,
+        flags: RowFlags::VERBATIM,
+        target: Target::None,
+        redirect_to: b"",
+        refers_to: None,
+    };
+
+    fn map(bytes: &[u8]) -> (tempfile::NamedTempFile, Arc<Map>) {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), bytes).unwrap();
+        let map = Map::open(file.path()).unwrap();
+        (file, Arc::new(map))
+    }
+
+    /// A capture whose fields stand in `line`, one behind the other and back again.
+    fn capture(line: &[u8], file: FileId) -> Capture<'_> {
+        Capture {
+            locator: Locator {
+                file,
+                ordinal: 0,
+                offset: 0,
+                length: Some(7),
+            },
+            record_type: RecordType::Response,
+            target_uri: &line[10..30],
+            record_id: b"elsewhere",
+            date: Timestamp::UNKNOWN,
+            method: Method::GET,
+            status: Some(200),
+            has_http_head: true,
+            mime: &line[2..9],
+            language: b"",
+            location: b"",
+            is_hsts: false,
+            payload: Payload {
+                bytes: None,
+                digest: None,
+                body_hash: None,
+                text: None,
+                decoded: None,
+                decodes_to_nothing: false,
+                is_undecodable: false,
+                declared_text: &line[30..34],
+                declared: None,
+                status: DigestStatus::Uncheckable,
+                completeness: Completeness::Complete,
+            },
+            truncated: b"",
+            refers_to: RefersTo::default(),
+            profile: b"",
+            shares_member: false,
+            stated_file: &line[40..],
+            is_index_line: true,
+        }
+    }
+
+    #[test]
+    fn texts_are_the_same_wherever_they_stand() {
+        let lines = [
+            b"0123456789http://example.org/abcdefghijklmnopqrst".as_slice(),
+            b"the other one: http://example.com/, and another file's name",
+        ];
+        let maps = lines.map(map);
+        let mut referring = Catalog::new(vec![Vec::new(); 3]);
+        let mut storing = Catalog::new(vec![Vec::new(); 3]);
+        for (file, (_, map)) in [FileId(0), FileId(2)].into_iter().zip(&maps) {
+            let inputs = [Inputs::one(file, Arc::clone(map)), Inputs::default()];
+            for (catalog, inputs) in [&mut referring, &mut storing].into_iter().zip(inputs) {
+                let mut batch = Batch::over(inputs);
+                batch.push(&capture(map, file), &KEYS);
+                batch.push(&capture(map, file), &KEYS);
+                batch.move_ordinals(5);
+                catalog.append(batch);
+            }
+        }
+        let all = |catalog: &Catalog| -> Vec<String> {
+            let rows = (0..4).map(RowId);
+            rows.map(|row| format!("{:?} {:?}", catalog.capture(row), catalog.locator(row)))
+                .collect()
+        };
+        assert_eq!(all(&referring), all(&storing));
+        assert_eq!(referring.capture(RowId(3)).target_uri, &lines[1][10..30]);
+        assert_eq!(referring.locator(RowId(0)).ordinal, 5);
+        assert!(referring.spool.len() * 3 < storing.spool.len() * 2);
+    }
+
+    #[test]
+    fn notices_that_an_input_changed() {
+        let (file, map) = map(b"0123456789http://example.org/abcdefghijklmnopqrst");
+        let mut catalog = Catalog::new(vec![Vec::new()]);
+        catalog.append(Batch::over(Inputs::one(FileId(0), map)));
+        assert!(catalog.check_unchanged().is_ok());
+        std::fs::write(file.path(), b"shorter").unwrap();
+        assert!(catalog.check_unchanged().is_err());
+    }
+}

@@ -18,6 +18,9 @@ use crate::source::{self, Compression, Content, Decoder, Format, Map, SNIFFED};
 /// Bytes of a gzip file, in chunks, in which a second record should start if it is one member a record.
 const SECOND_MEMBER: u64 = 16;
 
+/// Indexes whose maps are kept until the end; the system allows 65,530 maps (`vm.max_map_count`), all else included.
+const MAPS_KEPT_MAX: u32 = 1 << 14;
+
 /// What every member of an archive starts with.
 pub(super) const PREFIX: &[u8] = b"WARC/";
 
@@ -44,7 +47,8 @@ pub(super) struct Source<'p> {
 impl Source<'_> {
     /// The input, if texts of captures may be left in it.
     pub(super) fn inputs(&self) -> Inputs {
-        let mapped = self.mapped.as_ref().filter(|mapped| mapped.holds_texts());
+        let mapped = self.mapped.as_ref();
+        let mapped = mapped.filter(|mapped| mapped.holds_texts() && self.file.0 < MAPS_KEPT_MAX);
         mapped.map_or_else(Inputs::default, |mapped| {
             Inputs::one(self.file, Arc::clone(&mapped.map))
         })

@@ -16,11 +16,11 @@ use crate::error::{Error, Result};
 ///
 /// What is not proven: another process may change or cut the file under us. Changed bytes are read as they are (no
 /// code here trusts what it read before), a page beyond a new end raises SIGBUS, which [`fault`](super::fault)
-/// turns into a message and exit code 1. [`Map::check_unchanged`] tells of a change that went unnoticed.
+/// turns into a message and exit code 1. [`Map::check_unchanged`] tells of a change that went unnoticed. The file is closed
+/// once it is mapped, so that any number of maps may be held.
 #[derive(Debug)]
 pub struct Map {
     path: PathBuf,
-    file: File,
     version: Version,
     bytes: Option<memmap2::Mmap>,
 }
@@ -59,8 +59,8 @@ impl Map {
         let bytes = if metadata.len() == 0 {
             None
         } else {
-            // SAFETY: the map is read-only and lives no longer than `file`; nothing in this crate keeps an invariant
-            // on bytes of it, so that a change by another process can give wrong results but no undefined values.
+            // SAFETY: the map is read-only; nothing in this crate keeps an invariant on bytes of it, so that a change by
+            // another process can give wrong results but no undefined values.
             let mapped = unsafe { memmap2::Mmap::map(&file) };
             Some(mapped.map_err(|error| Error::io("map", path, error))?)
         };
@@ -68,7 +68,6 @@ impl Map {
         Ok(Self {
             path: path.to_owned(),
             version: Version::of(&metadata),
-            file,
             bytes,
         })
     }
@@ -79,12 +78,8 @@ impl Map {
     ///
     /// Where the file was cut, written to, or replaced since it was opened.
     pub fn check_unchanged(&self) -> Result<()> {
-        let now = self.file.metadata().map(|metadata| Version::of(&metadata));
         let there = std::fs::metadata(&self.path).map(|metadata| Version::of(&metadata));
-        let same = |version: std::io::Result<Version>| {
-            version.is_ok_and(|version| version == self.version)
-        };
-        if same(now) && same(there) {
+        if there.is_ok_and(|version| version == self.version) {
             Ok(())
         } else {
             Err(Error::failed(super::fault::CHANGED).at(&self.path))

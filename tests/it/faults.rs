@@ -202,6 +202,27 @@ fn a_full_disk_is_1_and_named() {
 }
 
 #[test]
+fn reads_more_indexes_than_it_may_open() {
+    let scene = Scene::new();
+    fs::create_dir(scene.at("indexes")).unwrap();
+    for nth in 0..200 {
+        let line = format!(
+            "org,example)/{nth} 20240501120000 http://example.org/{} text/html 200 3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ - - 5 9 f{nth}.warc.gz\n",
+            nth / 2
+        );
+        scene.put(format!("indexes/{nth:03}.cdx"), line.as_bytes());
+    }
+    let script = "ulimit -n 60; exec \"$0\" --in indexes --report report.csv -q --no-progress";
+    let status = Command::new("sh")
+        .args(["-c", script, env!("CARGO_BIN_EXE_dedupe")])
+        .current_dir(scene.folder.path())
+        .status();
+    assert!(status.expect("a shell").success());
+    let report = fs::read_to_string(scene.at("report.csv")).unwrap();
+    assert_eq!(report.lines().count(), 201);
+}
+
+#[test]
 fn a_limit_on_file_sizes_is_as_a_full_disk() {
     let scene = Scene::new();
     scene.put("many.warc", &archive(&vec!["http://example.org/"; 100]));
