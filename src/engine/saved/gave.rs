@@ -9,7 +9,7 @@ use crate::catalog::saved::{Mark, Reader, Writer};
 use crate::catalog::{Batch, Catalog, Inputs, RecordStarts};
 
 /// Bytes of the least segment that is saved.
-const SEGMENT_BYTES: usize = size_of::<u128>() + 8 * size_of::<u64>();
+const SEGMENT_BYTES: usize = size_of::<[u64; 10]>();
 /// Bytes of the least damage that is saved.
 const DAMAGE_BYTES_MIN: usize = 6 * size_of::<u64>();
 
