@@ -9,15 +9,21 @@ pub mod index;
 pub mod methods;
 pub mod saved;
 
+mod asked;
+mod batch;
 mod fields;
 mod inputs;
+mod keys;
 mod packed;
 mod row;
 mod spool;
 mod starts;
+mod store;
 mod text;
 
+pub use batch::Batch;
 pub use inputs::Inputs;
+pub use keys::{Keys, Reference, Target};
 pub use packed::Rows;
 pub use row::{Row, RowFlags, RowId};
 pub use starts::RecordStarts;
@@ -25,119 +31,17 @@ pub use starts::RecordStarts;
 use std::cmp::Ordering;
 use std::sync::Arc;
 
+use asked::Asked;
+use batch::{end_member, make_room};
 use fields::Field;
 use packed::Packed;
 
 use crate::Result;
-use crate::capture::{Capture, FileId, Locator, Method, Timestamp};
+use crate::capture::{Capture, FileId, Locator, Method};
 use crate::digest;
-use crate::key::{ComparisonKey, Kind};
+use crate::key::ComparisonKey;
 use row::hash_or_zero;
 use spool::Spool;
-
-/// What a redirect's `Location` (resolved) or a revisit's reference leads to, keyed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Target {
-    /// No target.
-    None,
-    /// Followed by its key.
-    Key(ComparisonKey),
-    /// Another scheme, or nothing that can be resolved (`not-http`).
-    NotHttp,
-    /// User info in it (`credentials`).
-    Credentials,
-    /// Outside the policy's scope (`out-of-scope`).
-    OutOfScope,
-}
-
-/// What keying found of one capture; given to [`Batch::push`] beside the capture.
-#[derive(Clone, Copy, Debug)]
-pub struct Keys<'a> {
-    /// Key of the target URI, as if asked for with GET.
-    pub url: ComparisonKey,
-    /// What sort of URI it is.
-    pub kind: Kind,
-    /// Fragment route, credentials, signature.
-    pub flags: RowFlags,
-    /// Of a redirect: where it leads.
-    pub target: Target,
-    /// Of a redirect: the resolved `Location`; else empty.
-    pub redirect_to: &'a [u8],
-    /// Of a revisit: key of `WARC-Refers-To-Target-URI`.
-    pub refers_to: Option<ComparisonKey>,
-}
-
-/// What a revisit refers to, without its text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Reference {
-    /// Hash of the record id as in [`Catalog::record_id`], 0 for none.
-    pub record_id: u128,
-    /// Key of the URI, as if asked for with GET.
-    pub key: Option<ComparisonKey>,
-    /// Date of the record referred to.
-    pub date: Timestamp,
-}
-
-/// A batch of more rows grows by an eighth.
-const DOUBLED_MAX: usize = 1 << 17;
-
-/// Rows of one stretch of one input.
-#[derive(Debug, Default)]
-pub struct Batch {
-    rows: Vec<Packed>,
-    spool: Spool,
-}
-
-impl Batch {
-    /// A batch of captures whose texts may stand in `inputs`.
-    #[must_use]
-    pub fn over(inputs: Inputs) -> Self {
-        Self {
-            rows: Vec::new(),
-            spool: Spool::over(inputs),
-        }
-    }
-
-    /// Adds a capture.
-    pub fn push(&mut self, capture: &Capture<'_>, keys: &Keys<'_>) {
-        let text = self.spool.push(capture, keys);
-        make_room(&mut self.rows, 1);
-        self.rows.push(Packed::new(&Row::new(capture, keys), text));
-    }
-
-    /// Number of rows.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.rows.len()
-    }
-
-    /// Whether there are none.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.rows.is_empty()
-    }
-
-    /// Gives the last rows, as far as they stand in the member at `offset`, its length; how many rows stand before these.
-    pub fn end_member(&mut self, offset: u64, length: u64, n_records: u64) -> usize {
-        let is_in = |locator: &Locator| locator.offset == offset;
-        end_member(&mut self.rows, &mut self.spool, is_in, (length, n_records))
-    }
-
-    /// Counts ordinals from `n_before` on.
-    pub fn move_ordinals(&mut self, n_before: u64) {
-        self.spool.move_ordinals(n_before);
-    }
-}
-
-/// How a row was asked for, if not with GET.
-#[derive(Clone, Debug)]
-struct Asked {
-    /// Key of the target URI alone; the row's covers the method too.
-    url_key: ComparisonKey,
-    /// `None` where the record itself says it.
-    method: Option<Vec<u8>>,
-    body_hash: u128,
-}
 
 /// All captures of a run.
 #[derive(Debug, Default)]
@@ -375,42 +279,6 @@ impl Catalog {
             .then_with(|| place(one).cmp(&place(other)))
     }
 
-    /// Key of the target URI alone, whatever the method.
-    #[must_use]
-    pub fn url_key(&self, id: RowId) -> ComparisonKey {
-        let row = self.row(id);
-        if !row.flags.contains(RowFlags::NOT_GET) {
-            return row.key;
-        }
-        let asked = self.asked.get(&id);
-        asked.map_or(row.key, |asked| asked.url_key)
-    }
-
-    /// Makes `key` (which covers method and request body) the key of a row; its URL key is kept.
-    pub fn set_method_key(&mut self, id: RowId, key: ComparisonKey) {
-        let url_key = self.row(id).key;
-        self.asked.entry(id).or_insert(Asked {
-            url_key,
-            method: None,
-            body_hash: 0,
-        });
-        self.set_key(id, key);
-        self.set_flag(id, RowFlags::NOT_GET);
-    }
-
-    /// Keys a row by what it was asked for with, which is no GET.
-    fn set_method(&mut self, id: RowId, method: Method<'_>) {
-        let key = self.url_key(id).with_method(method.name, method.body_hash);
-        self.set_method_key(id, key);
-        if let Some(asked) = self.asked.get_mut(&id) {
-            asked.method = Some(method.name.to_vec());
-            asked.body_hash = method.body_hash;
-        }
-        if method.name == b"HEAD" {
-            self.set_flag(id, RowFlags::HEAD);
-        }
-    }
-
     /// The file that an index line states, as written; else empty.
     #[must_use]
     pub fn stated_file(&self, id: RowId) -> &[u8] {
@@ -490,35 +358,6 @@ impl Catalog {
     pub fn base_name(&self, file: FileId) -> &[u8] {
         base_name(self.file_name(file))
     }
-}
-
-/// Grows by less than doubling once that would cost more memory than the rows do.
-fn make_room(rows: &mut Vec<Packed>, n_rows: usize) {
-    if rows.capacity() - rows.len() < n_rows {
-        let step = rows.len() / if rows.len() < DOUBLED_MAX { 1 } else { 8 };
-        rows.reserve_exact(step.max(n_rows).max(16));
-    }
-}
-
-/// Gives the last of `rows`, as far as `is_in` says that they stand in a member, its length; how many rows stand before these.
-fn end_member(
-    rows: &mut [Packed],
-    spool: &mut Spool,
-    is_in: impl Fn(&Locator) -> bool,
-    (length, n_records): (u64, u64),
-) -> usize {
-    let is_elsewhere = |row: &Packed| !is_in(&spool.locator(row.text()));
-    let n_before = rows
-        .iter()
-        .rposition(is_elsewhere)
-        .map_or(0, |last| last + 1);
-    for row in &mut rows[n_before..] {
-        spool.set_length(row.text(), length);
-        if n_records > 1 {
-            row.set_flag(RowFlags::SHARES_MEMBER);
-        }
-    }
-    n_before
 }
 
 /// What follows the last `/` of a file name.

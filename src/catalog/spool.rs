@@ -1,10 +1,11 @@
 //! The text of captures, one after the other, and what few questions need of them.
 
-use super::fields::{Field, HAS_LENGTH, MASK_LEN, Reader, folded, index, push_number};
+use super::fields::{Field, HAS_LENGTH, MASK_LEN, Reader, index};
 use super::inputs::Inputs;
 use super::row::hash_or_zero;
+use super::store::Text;
 use super::{Keys, Reference, Row, RowFlags, Target};
-use crate::capture::{Capture, Digest, Locator, Method, Payload, RefersTo, Timestamp};
+use crate::capture::{Capture, Digest, Locator, Method, Payload, RefersTo};
 use crate::digest::parse_declared;
 use crate::source::spill;
 
@@ -14,8 +15,6 @@ const ROOM_MIN: usize = 4096;
 const DOUBLED_MAX: usize = 16 << 20;
 /// A file name that was stored longer ago is stored again, so that a distance has three bytes at most.
 const BACK_MAX: u64 = 1 << 21;
-/// A field of fewer bytes is stored as it is: where it stands would take as many.
-const REFERRED_MIN: usize = 4;
 
 /// All texts, as far as they do not stand in mapped inputs.
 #[derive(Debug, Default)]
@@ -369,127 +368,4 @@ fn read_payload<'a>(reader: &mut Reader<'a>, row: &Row, declared_text: &'a [u8])
         status: row.digest_status,
         completeness: row.completeness,
     }
-}
-
-/// A text that is being stored.
-struct Text<'a> {
-    bytes: &'a mut Vec<u8>,
-    /// The input in which the capture was found, if texts may stand there.
-    input: &'a [u8],
-    /// Where the last field that stands there ends.
-    behind: u64,
-    start: usize,
-    mask: u32,
-}
-
-impl<'a> Text<'a> {
-    fn start(bytes: &'a mut Vec<u8>, input: &'a [u8], locator: &Locator) -> Self {
-        let start = bytes.len();
-        bytes.extend_from_slice(&[0; MASK_LEN]);
-        let mask = match locator.length {
-            Some(length) => {
-                push_number(bytes, length);
-                HAS_LENGTH
-            }
-            None => {
-                bytes.extend_from_slice(&[0; 8]);
-                0
-            }
-        };
-        for number in [locator.ordinal, u64::from(locator.file.0), locator.offset] {
-            push_number(bytes, number);
-        }
-        Self {
-            bytes,
-            input,
-            behind: 0,
-            start,
-            mask,
-        }
-    }
-
-    /// Stores a field, if there is anything in it. Fields come in their order.
-    fn put(&mut self, field: Field, text: &[u8]) {
-        if !text.is_empty() {
-            self.mask |= 1 << field as u32;
-            self.put_text(text);
-        }
-    }
-
-    /// Stores bytes, or where they stand in the input.
-    fn put_text(&mut self, text: &[u8]) {
-        let len = text.len() as u64;
-        match place_in(self.input, text).filter(|_| text.len() >= REFERRED_MIN) {
-            Some(place) => {
-                push_number(self.bytes, len << 1 | 1);
-                push_number(self.bytes, folded(place.wrapping_sub(self.behind)));
-                self.behind = place + len;
-            }
-            None => {
-                push_number(self.bytes, len << 1);
-                self.bytes.extend_from_slice(text);
-            }
-        }
-    }
-
-    /// Whether bytes are stored as where they stand in the input.
-    fn refers_to(&self, text: &[u8]) -> bool {
-        text.len() >= REFERRED_MIN && place_in(self.input, text).is_some()
-    }
-
-    fn put_number(&mut self, field: Field, number: u64) {
-        self.mask |= 1 << field as u32;
-        let at = self.bytes.len();
-        self.bytes.push(0);
-        push_number(self.bytes, number);
-        let len = self.bytes.len() - at - 1;
-        self.bytes[at] = u8::try_from(len << 1).expect("a number has ten bytes at most");
-    }
-
-    /// A key as its bytes; any other target as one byte.
-    fn put_target(&mut self, target: Target) {
-        match target {
-            Target::None => {}
-            Target::Key(key) => self.put(Field::Target, &key.to_bytes()),
-            Target::NotHttp => self.put(Field::Target, b"n"),
-            Target::Credentials => self.put(Field::Target, b"c"),
-            Target::OutOfScope => self.put(Field::Target, b"o"),
-        }
-    }
-
-    fn put_digest(&mut self, field: Field, digest: Option<Digest>) {
-        if let Some(digest) = digest {
-            self.mask |= 1 << field as u32;
-            push_number(self.bytes, (1 + digest.as_bytes().len() as u64) << 1);
-            self.bytes.push(digest.algorithm as u8);
-            self.bytes.extend_from_slice(digest.as_bytes());
-        }
-    }
-
-    fn put_date(&mut self, field: Field, date: Timestamp) {
-        if date != Timestamp::UNKNOWN {
-            let mut both = [0; 12];
-            both[..8].copy_from_slice(&date.seconds().to_le_bytes());
-            both[8..].copy_from_slice(&date.nanos().to_le_bytes());
-            self.put(field, &both);
-        }
-    }
-
-    /// The stated file of an earlier text, which holds one.
-    fn stated_at(&self, text: u64) -> &[u8] {
-        let (mut reader, _) = Reader::with_locator(&self.bytes[index(text)..], |_| self.input);
-        reader.target_uri();
-        reader.field(Field::StatedFile)
-    }
-
-    fn end(self) {
-        let [a, b, c, _] = self.mask.to_le_bytes();
-        self.bytes[self.start..self.start + MASK_LEN].copy_from_slice(&[a, b, c]);
-    }
-}
-
-/// Where `text` stands in `input`, if it is a part of it.
-fn place_in(input: &[u8], text: &[u8]) -> Option<u64> {
-    let place = text.as_ptr().addr().checked_sub(input.as_ptr().addr())?;
-    (place + text.len() <= input.len()).then_some(place as u64)
 }
