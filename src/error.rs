@@ -79,7 +79,7 @@ impl Error {
         self
     }
 
-    /// The process exit code of this error (design: exit codes 1, 2 and 130).
+    /// The process exit code of this error (1, 2 or 130).
     #[must_use]
     pub fn exit_code(&self) -> u8 {
         match self.kind {

@@ -1,4 +1,4 @@
-//! Which index lines are records of the inputs, or one capture with another line (design: "Index lines").
+//! Which index lines are records of the inputs, or one capture with another line.
 
 use hashbrown::{HashMap, HashSet};
 use xxhash_rust::xxh3::Xxh3;

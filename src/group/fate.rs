@@ -2,7 +2,7 @@
 
 use crate::catalog::RowId;
 
-/// What a row is in its group (design: Report, `role`).
+/// What a row is in its group (README: Report, `role`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Role {
     /// The capture of a group to keep.
@@ -309,7 +309,7 @@ impl Default for Thresholds {
     }
 }
 
-/// Figures of the summary that grouping knows (design: Summary).
+/// Figures of the summary that grouping knows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Distinct target URIs, as bytes.

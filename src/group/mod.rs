@@ -59,7 +59,7 @@ impl std::fmt::Debug for Urls<'_> {
     }
 }
 
-/// Which rows a report lists (design: `--level`, `--include-unique`).
+/// Which rows a report lists (`--level`, `--include-unique`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Listing {
     /// Rows with a URL group, and those with a conflict.

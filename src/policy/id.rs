@@ -16,7 +16,7 @@ const TABLES: [&str; 3] = [
     r##"query browser 00-20 7F-FF "#<>'"##,
 ];
 
-/// Names that several rules use (policy.md): another list is another policy.
+/// Names that several rules use: another list is another policy.
 const NAME_LISTS: [&str; 3] = [
     "tracking utm_* gclid dclid gclsrc gbraid wbraid fbclid msclkid yclid mc_cid mc_eid igshid ttclid twclid _ga \
      _gl _hsenc _hsmi mkt_tok vero_id oly_anon_id oly_enc_id wickedid s_cid",

@@ -1,4 +1,4 @@
-//! Outputs that appear whole or not at all (design: Promises, 8).
+//! Outputs that appear whole or not at all.
 //!
 //! A file is written beside its target and renamed once everything of the run is on disk. A target
 //! that is no regular file, and `-`, is written straight.

@@ -59,7 +59,7 @@ pub struct Link<'a> {
     pub timestamp: Timestamp,
 }
 
-/// The columns, in order (design: Report).
+/// The columns, in order (README: Report).
 pub(super) static COLUMNS: [&str; 34] = [
     "group_id",
     "group_size",

@@ -1,4 +1,4 @@
-//! The summary as JSON, schema `dedupe.summary/1` (design: Summary). Additive changes only.
+//! The summary as JSON, schema `dedupe.summary/1`. Additive changes only.
 //!
 //! The engine fills the fields; they stand in the order in which they are printed.
 

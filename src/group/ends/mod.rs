@@ -31,7 +31,7 @@ pub struct Hop {
     pub kind: Evidence,
 }
 
-/// What a capture is once its revisit reference is resolved (design: "The end of a capture").
+/// What a capture is once its revisit reference is resolved.
 ///
 /// For anything but a revisit these are the row's own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

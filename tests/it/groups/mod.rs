@@ -1,4 +1,4 @@
-//! Groups, keepers and roles: design.md sections 4 and 6, sentence by sentence and against a slow twin.
+//! Groups, keepers and roles, sentence by sentence of what they mean, and against a slow twin.
 
 mod made;
 mod roles;

@@ -1,4 +1,4 @@
-//! Grouping as design.md words it: every capture against every other, and nothing remembered.
+//! Grouping as its rules are worded: every capture against every other, and nothing remembered.
 
 use super::made::{base_key_of, site_of};
 use crawl_dedupe::capture::{Completeness, DigestStatus, RecordType};
