@@ -49,7 +49,7 @@ impl Skeletons {
     #[must_use]
     pub fn hash(&self, target_uri: &[u8], key_text: &[u8]) -> Option<u64> {
         let path = path_of(key_text);
-        if hides_delimiters(path) || hides_dots(target_uri, key_text) {
+        if hides_delimiters(path) || hides_dots(target_uri, key_text) || hides_host(target_uri) {
             return None;
         }
         let mut hash = Xxh3::new();
@@ -121,6 +121,20 @@ fn hides_dots(target_uri: &[u8], key_text: &[u8]) -> bool {
         && decoded(text)
             .split(|byte| matches!(byte, b'/' | b'\\'))
             .any(|part| is_dots(without_params(part)))
+}
+
+/// Whether other libraries see another host than a browser: more or fewer slashes than two in front of it, which is
+/// then a part of the path to W3lib, or a `\` at its start or end, which is a part of the name to SURT.
+fn hides_host(target_uri: &[u8]) -> bool {
+    let scheme_end = memchr::memchr(b':', target_uri).map_or(0, |at| at + 1);
+    let Some(rest) = target_uri[scheme_end..].strip_prefix(b"//") else {
+        return true;
+    };
+    let end = rest
+        .iter()
+        .position(|byte| matches!(byte, b'/' | b'?' | b'#'));
+    let authority = &rest[..end.unwrap_or(rest.len())];
+    authority.is_empty() || authority.contains(&b'\\')
 }
 
 /// `.`, `..`, and what an extension leaves of others.
@@ -325,6 +339,11 @@ mod tests {
         let hash = |raw: &[u8], text: &[u8]| Skeletons::default().hash(raw, text);
         assert_eq!(hash(b"http://a.org/b%2Fc/../d", b"http://a.org/d"), None);
         assert_eq!(hash(b"http://010/", b"http://0.0.0.8/"), None);
+        assert_eq!(hash(b"http://\\m.a.org?b", b"http://m.a.org/?b"), None);
+        assert_eq!(hash(b"http://www.\\m.a.org", b"http://www./m.a.org"), None);
+        assert_eq!(hash(b"http:////x/../a.org/", b"http://x/a.org/"), None);
+        assert_eq!(hash(b"http:a.org/", b"http://a.org/"), None);
+        assert!(hash(b"http://a.org/b\\c", b"http://a.org/b/c").is_some());
         assert!(hash(b"http://a.org/b/../d", b"http://a.org/d").is_some());
     }
 }
