@@ -73,7 +73,7 @@ for signal in INT KILL; do
     for ((round = 0; round < rounds; round++)); do
         code=0
         # The shell would tell of each that was killed.
-        { timeout --preserve-status -s "$signal" "$(moment)" bash -c "exec \"\$@\"" _ \
+        { timeout --foreground --preserve-status -s "$signal" "$(moment)" bash -c "exec \"\$@\"" _ \
             "$dedupe" "${arguments[@]}" --temp-dir spill 2>stderr || code=$?; } 2>/dev/null
         check "$signal" "$code" spill
         resume "$signal"

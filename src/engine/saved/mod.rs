@@ -14,6 +14,7 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
 
 use super::collect::Found;
 use super::memory::OnSaved;
@@ -37,6 +38,8 @@ const FOLDER: &str = "dedupe-resume";
 const PREFIX: &str = "input-";
 /// What each file starts with; another layout has another one.
 const MARK: [u8; 8] = *b"dedupe\0\x01";
+/// How long a killed run is waited for: the system may have much of its to write first.
+const DYING_MAX: Duration = Duration::from_secs(5);
 /// A header of more bytes is none.
 const HEADER_BYTES_MAX: u64 = 1 << 20;
 /// Said after each reason why something cannot be gone on from.
@@ -109,7 +112,7 @@ impl Saved {
 
     fn go_on(&mut self, plan: &Plan) -> Result<()> {
         let folder = self.folder();
-        match lock(&folder).map_err(|error| Error::io("lock", &folder, error))? {
+        match lock_in_time(&folder).map_err(|error| Error::io("lock", &folder, error))? {
             Lock::Nobody => {}
             Lock::Another => {
                 let what = "another run saves what it has read here: wait for it, or give another --temp-dir";
@@ -281,6 +284,17 @@ impl Drop for Saved {
     /// A run that fails leaves all that it has read.
     fn drop(&mut self) {
         self.wait().ok();
+    }
+}
+
+/// Locks a folder, once nobody else has: a run that was just killed may take a while to be gone.
+fn lock_in_time(folder: &Path) -> io::Result<Lock> {
+    let start = Instant::now();
+    loop {
+        match lock(folder)? {
+            Lock::Another if start.elapsed() < DYING_MAX => thread::sleep(DYING_MAX / 50),
+            lock => return Ok(lock),
+        }
     }
 }
 
