@@ -145,6 +145,10 @@ pub fn resolve(catalog: &mut Catalog, requests: Requests) {
             );
         }
     }
+    // To ask every row for its id is to read all text, which may stand on disk.
+    if requests.requests.is_empty() {
+        return;
+    }
     for (row, request) in answered(catalog, requests) {
         let method = Method {
             name: &request.method,
