@@ -227,7 +227,7 @@ pub(super) fn place_urls(basis: Basis<'_>, places: &[Place]) -> Keys {
         });
     let mut keys = found.into_iter().fold(Keys::default(), Keys::and);
     keys.counts.keys += n_alone;
-    keys.counts.uris = keys.uris.count(basis, n_alone);
+    keys.counts.uris = std::mem::take(&mut keys.uris).count(basis, n_alone);
     keys
 }
 

@@ -167,6 +167,28 @@ fn without_www(bets: &Bets, host: &[u8]) -> Option<Bytes> {
     (is_dropped && !is_number && domain.as_bytes()[0] != b'.').then_some(rest)
 }
 
+/// The path without the index file at its end; without those in front of it too, where the slash between goes as well.
+fn without_index_files(path: &[u8], bets: &Bets, is_index: impl Fn(&[u8]) -> bool) -> Bytes {
+    let without_one = |path: &[u8]| {
+        let last = segments(path).pop().unwrap_or_default();
+        is_index(&last).then(|| path[..path.len() - last.len()].to_vec())
+    };
+    let mut rest = path.to_vec();
+    while let Some(shorter) = without_one(&rest) {
+        rest = shorter;
+        if bets.rules.contains(Rule::TrailingSlashDrop) {
+            let slashless = rest
+                .iter()
+                .rposition(|it| *it != b'/')
+                .map_or(1, |at| at + 1);
+            if without_one(&rest[..slashless]).is_some() {
+                rest.truncate(slashless);
+            }
+        }
+    }
+    rest
+}
+
 fn path(rule: Rule, bets: &Bets, path: &[u8]) -> Bytes {
     let mut parts = segments(path);
     let last = parts.last().cloned().unwrap_or_default();
@@ -183,12 +205,8 @@ fn path(rule: Rule, bets: &Bets, path: &[u8]) -> Bytes {
             });
             rebuild(&parts)
         }
-        Rule::IndexFileDefault if is_default_index(&last) => {
-            [&path[..path.len() - last.len()]].concat()
-        }
-        Rule::IndexFileList if is_listed_index(&last, bets) => {
-            [&path[..path.len() - last.len()]].concat()
-        }
+        Rule::IndexFileDefault => without_index_files(path, bets, is_default_index),
+        Rule::IndexFileList => without_index_files(path, bets, |it| is_listed_index(it, bets)),
         Rule::TrailingSlashDrop => {
             let mut path = path.to_vec();
             while path.len() > 1 && path.ends_with(b"/") {
