@@ -209,6 +209,62 @@ fn what_was_learned_and_what_was_sampled_is_told() {
     assert!(!page.contains("counts are exact"));
 }
 
+#[test]
+fn what_does_not_occur_is_not_explained() {
+    for (rule, occurs) in [("www=www", false), ("trailing-slash=drop", true)] {
+        let text = text(&sample(&["--rules", rule]));
+        assert_eq!(text.contains("Cannot be told"), occurs, "{rule}");
+        assert_eq!(text.contains("cannot be told"), occurs, "{rule}");
+        assert!(text.contains("wrong, not certain"));
+        for absent in ["wrong, certain:", "some sites only", "digits only"] {
+            assert!(!text.contains(absent), "{rule}: {absent}");
+        }
+    }
+}
+
+/// An index of fetches: host and its number, path, day, letter of the content.
+fn index_of(fetches: &[(char, u8, &str, u8, char)]) -> String {
+    let mut cdx = " CDX N b a m s k r M S V g\n".to_owned();
+    for (offset, (host, number, path, day, letter)) in (0..).step_by(100).zip(fetches) {
+        // A content of its own for each host: what many have is boilerplate.
+        let own = [number / 20, number % 20].map(|digit| char::from(b'A' + digit));
+        let digest: String = [*host, *letter].into_iter().chain(own).collect();
+        let digest = digest.to_uppercase().repeat(8);
+        cdx += &format!(
+            "- 202405{day:02}120000 http://{host}{number}.test/{path} text/html 200 {digest} - - 100 {offset} a.warc.gz\n"
+        );
+    }
+    cdx
+}
+
+#[test]
+fn where_noise_could_explain_all_that_is_wrong_refetching_is_advised() {
+    let said = "fetched a day to a week apart, and 50\u{a0}% of all refetches that far apart differ: noise alone could explain them. What would settle it is fetching both URLs of these pairs again within 30 days, not more sites.";
+    // With refetches that stay the same, noise explains nothing.
+    for (second, is_said) in [('B', true), ('A', false)] {
+        let fetches: Vec<_> = (0..40)
+            .flat_map(|n| {
+                let other = if n < 10 { 'B' } else { 'A' };
+                let refetched = if n < 20 { second } else { 'A' };
+                [
+                    ('a', n, "page", 1, 'A'),
+                    ('a', n, "page/", 3, other),
+                    ('b', n, "page", 1, 'A'),
+                    ('b', n, "page", 3, refetched),
+                ]
+            })
+            .collect();
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        std::fs::write(folder.path().join("a.cdx"), index_of(&fetches))
+            .expect("a temporary folder is writable");
+        let flags = ["--in", "a.cdx", "--rules", "trailing-slash=drop"];
+        let text = text(&page(folder.path(), &flags.map(OsStr::new)));
+        assert_eq!(text.contains(said), is_said, "{second}: {text}");
+        let of_sites = text.contains("What would settle them: an archive of more sites");
+        assert_eq!(of_sites, !is_said, "{second}");
+    }
+}
+
 /// An archive's index, a pair of URLs a line, and the page of one rule over it.
 fn page_of(paths: &[&[u8]], host: &str, file_name: &[u8], input: &str) -> String {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");

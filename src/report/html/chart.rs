@@ -43,8 +43,8 @@ const FOOT: f64 = 56.0;
 const HEAD: f64 = 34.0;
 /// Between the place of no loss and the start of the axis.
 const NONE_WIDTH: f64 = 110.0;
-/// From the middle of one number below the axis to that of the next.
-const TICK_WIDTH: f64 = 58.0;
+/// Between two numbers below the axis.
+const TICK_GAP: f64 = 5.0;
 /// A rule on the chart.
 struct Point<'a> {
     entry: &'a Entry<'a>,
@@ -63,7 +63,8 @@ pub(super) fn section(page: &Page<'_>, entries: &Entries<'_>) -> Markup {
                 h2 { "What each saves, and what it loses" }
                 p {
                     "The higher, the more URLs need no longer be kept; the further left, the fewer pages are lost. Lines are 95\u{a0}% intervals for other archives like this one. "
-                    "Both axes grow by factors of ten."
+                    "Both axes are logarithmic: equal distances are equal factors."
+                    @if shown.iter().any(|point| point.lost <= 0.0) { " Rules that lose nothing stand above \u{201c}none\u{201d}, left of the dotted line, where the lower axis does not count." }
                     @if shown.iter().any(|point| point.entry.outcome.sampled.is_some()) { " Since only a sample was counted, a point is the middle of what may be lost, and its line all of it." }
                     @if all.len() > shown.len() { " Shown are " (count(shown.len() as u64)) " of " (count(all.len() as u64)) "." }
                 }
@@ -72,7 +73,7 @@ pub(super) fn section(page: &Page<'_>, entries: &Entries<'_>) -> Markup {
                     (draw(&NARROW, page, shown))
                     figcaption {
                         ul.key {
-                            @for advice in ["adopt", "some", "reject", "open"] {
+                            @for advice in ["adopt", "some", "reject", "open"].into_iter().filter(|advice| shown.iter().any(|point| words::class(point.entry.outcome.advice) == *advice)) {
                                 li { svg.swatch width="16" height="16" viewBox="-8 -8 16 16" aria-hidden="true" { (mark(advice)) } (name_of(advice)) }
                             }
                         }
@@ -146,7 +147,12 @@ fn draw(drawing: &Drawing, page: &Page<'_>, points: &[Point<'_>]) -> Markup {
             width: width_of(&label(drawing, point)) + 4.0,
         })
         .collect();
-    let frames = labels::place(&named, &bounds);
+    let gap = Frame {
+        left: gap(x) - 1.0,
+        right: gap(x) + 1.0,
+        ..bounds
+    };
+    let frames = labels::place(&named, &bounds, gap);
     html! {
         svg class={ "chart " (drawing.class) } viewBox={ "0 0 " (drawing.width) " " (drawing.height) } role="img" aria-label="Share of URLs saved against share of page contents lost, a point for each rule; the table above has the same figures" {
             rect.plane x=(bounds.left) y=(bounds.top) width=(bounds.right - bounds.left) height=(bounds.bottom - bounds.top) {}
@@ -185,6 +191,11 @@ fn width_of(name: &str) -> f64 {
     name.chars().map(width).sum()
 }
 
+/// The place of the line between no loss and the start of the axis.
+fn gap(x: Scale) -> f64 {
+    x.place(0.0) + NONE_WIDTH / 4.0
+}
+
 fn axes(bounds: &Frame, x: Scale, y: Scale) -> Markup {
     let none = x.place(0.0);
     let foot = bounds.bottom;
@@ -198,7 +209,7 @@ fn axes(bounds: &Frame, x: Scale, y: Scale) -> Markup {
         }
         line.grid x1=(place(none)) x2=(place(none)) y1=(bounds.top) y2=(foot) {}
         text.tick.middle x=(place(none)) y=(foot + 20.0) { "none" }
-        line.gap x1=(place(none + NONE_WIDTH / 4.0)) x2=(place(none + NONE_WIDTH / 4.0)) y1=(bounds.top) y2=(foot) {}
+        line.gap x1=(place(gap(x))) x2=(place(gap(x))) y1=(bounds.top) y2=(foot) {}
         @for (at, text) in spaced(x) {
             line.grid x1=(place(at)) x2=(place(at)) y1=(bounds.top) y2=(foot) {}
             text.tick.middle x=(place(at)) y=(foot + 20.0) { (text) }
@@ -206,25 +217,19 @@ fn axes(bounds: &Frame, x: Scale, y: Scale) -> Markup {
     }
 }
 
-/// Marks of the lower axis, with numbers where these have room.
+/// Marks of the lower axis, as many as have room for their numbers.
 fn spaced(x: Scale) -> Vec<(f64, String)> {
-    let mut last = f64::NEG_INFINITY;
-    x.ticks()
-        .into_iter()
-        .map(|share_of_all| {
-            let at = x.place(share_of_all);
-            let has_room = at - last >= TICK_WIDTH;
-            last = if has_room { at } else { last };
-            (
-                at,
-                if has_room {
-                    share(share_of_all)
-                } else {
-                    String::new()
-                },
-            )
-        })
-        .collect()
+    let mut end = x.place(0.0) + width_of("none") / 2.0;
+    let mut marks = Vec::new();
+    for share_of_all in x.ticks() {
+        let (at, text) = (x.place(share_of_all), share(share_of_all));
+        let half = width_of(&text) / 2.0;
+        if at - half >= end + TICK_GAP {
+            end = at + half;
+            marks.push((at, text));
+        }
+    }
+    marks
 }
 
 fn interval(named: &Named, class: &str) -> Markup {

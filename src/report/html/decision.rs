@@ -6,7 +6,7 @@ use std::path::Path;
 use maud::{Markup, html};
 
 use super::number::{counted, share};
-use super::{Entries, Entry, Page, Subject, learned, meaning, words};
+use super::{Entries, Entry, Page, Subject, learned, meaning, terms, words};
 use crate::evaluate::{Advice, Outcome};
 use crate::policy::{Policy, Rule, RuleSet};
 
@@ -35,7 +35,7 @@ pub(super) fn section(page: &Page<'_>, entries: &Entries<'_>) -> Markup {
             (comparisons(entries))
             @for advice in ADVICES { (group(page, entries, advice)) }
             @if !entries.idle.is_empty() { (idle(&entries.idle)) }
-            (explanation())
+            (terms::list(page))
         }
     }
 }
@@ -189,8 +189,8 @@ fn group(page: &Page<'_>, entries: &Entries<'_>, advice: Advice) -> Markup {
             (learned::article(page, entries))
         } @else if n_rules > 0 {
             article class=(words::class(advice)) {
-                h2 { (words::advice(advice)) " " small { (counted(n_rules, "rule", "rules")) ": " (words::meaning(advice)) } }
-                @if advice == Advice::NotEnoughEvidence { (settling(page)) }
+                h2 { (words::advice(advice)) " " small { (counted(n_rules, "rule", "rules")) ": " (words::meaning(advice, &all)) } }
+                @if advice == Advice::NotEnoughEvidence { (settling(page, &all)) }
                 ul { @for entry in first { (item(page, entry)) } }
                 @if advice == Advice::Adopt && entries.policies.is_empty() { (adopting(page, &all)) }
                 @if !more.is_empty() {
@@ -258,12 +258,17 @@ fn policy_file(page: &Page<'_>, entries: &[&Entry<'_>]) -> String {
     text
 }
 
-/// What would settle the open ones.
-fn settling(page: &Page<'_>) -> Markup {
+/// What would settle the open ones, but for those that say it themselves.
+fn settling(page: &Page<'_>, entries: &[&Entry<'_>]) -> Markup {
+    let of_all = |entry: &&&Entry<'_>| words::refetching(page, entry).is_none();
+    let n_told_here = entries.iter().filter(of_all).count();
     html! {
-        p.cost {
-            "What would settle them: an archive of more sites, or one in which URLs were fetched twice within "
-            (page.evaluated.within_seconds / 86_400) " days."
+        @if n_told_here > 0 {
+            p.cost {
+                "What would settle " @if n_told_here < entries.len() { "the others" } @else { "them" }
+                ": an archive of more sites, or one in which URLs were fetched twice within "
+                (page.evaluated.within_seconds / 86_400) " days."
+            }
         }
     }
 }
@@ -302,19 +307,6 @@ fn idle(names: &[&str]) -> Markup {
                 @if names.len() == 1 { "it" } @else { "them" }
             }
             p { @for (index, name) in names.iter().enumerate() { @if index > 0 { ", " } code { (name) } } }
-        }
-    }
-}
-
-fn explanation() -> Markup {
-    html! {
-        dl.terms {
-            div { dt { "Merge" } dd { "a URL that is no longer kept because a rule makes it equal to another one, which is kept." } }
-            div { dt.right { "Right" } dd { "both showed the same content, or one led to the other by a permanent redirect." } }
-            div { dt.wrong { "Wrong" } dd { "both were seen at about the same time, and had nothing in common: a page would be lost." } }
-            div { dt.unverifiable { "Cannot be told" } dd { "they were never seen at about the same time, or the pages change at every fetch." } }
-            div { dt { "Page content" } dd { "what a URL showed, whatever its address; contents of many unrelated URLs, such as an error page, are left out." } }
-            div { dt { "Site" } dd { "a domain somebody registered, such as example.co.uk, with all its hosts. Merges of one site are right or wrong together, so sites are what counts." } }
         }
     }
 }

@@ -3,17 +3,21 @@
 use maud::{Markup, html};
 
 use super::number::{count, share};
-use super::{Entries, Entry};
+use super::{Entries, Entry, Page, noise};
 use crate::evaluate::Outcome;
 
 #[must_use]
-pub(super) fn section(entries: &Entries<'_>) -> Markup {
+pub(super) fn section(page: &Page<'_>, entries: &Entries<'_>) -> Markup {
     let all = || entries.rules.iter().chain(&entries.policies);
     html! {
         @if all().next().is_some() {
             section {
                 h2 { "All figures" }
                 p { "The names below the headings are those of the columns that " code { "--report" } " writes." }
+                p {
+                    "Merges of one site go together, so checked merges are worth fewer independent ones. That can be fewer than the sites: how much sites differ is itself only known from those where the rule was wrong, or right, and the interval allows for that."
+                }
+                @if all().any(|entry| entry.outcome.floor.noise.is_none()) { p { (unknown_noise(page)) } }
                 @for columns in [&PRECISION[..], &BESIDE[..], &LOSS[..]] {
                     table.rules.figures {
                         thead { tr { th scope="col" { "Rule" } @for (title, name, _) in columns { th.numeric scope="col" { (title) small { code { (name) } } } } } }
@@ -41,9 +45,11 @@ const PRECISION: [Column; 5] = [
     ("Right of checked", "verified_precision", |outcome| {
         outcome.precision.verified.map(share)
     }),
-    ("95\u{a0}% interval", "verified_precision_ci", |outcome| {
-        interval(outcome.precision.interval)
-    }),
+    (
+        "95\u{a0}% interval, two-sided",
+        "verified_precision_ci",
+        |outcome| interval(outcome.precision.interval),
+    ),
 ];
 
 const BESIDE: [Column; 4] = [
@@ -75,16 +81,12 @@ const LOSS: [Column; 7] = [
             Some(lost).filter(|_| outcome.sampled.is_none())
         },
     ),
+    ("Lost, a random URL kept", "page_loss_expected", |outcome| {
+        let lost = outcome.loss.expected;
+        lost.is_finite().then(|| format!("{lost:.1}"))
+    }),
     (
-        "Lost, any URL kept by chance",
-        "page_loss_expected",
-        |outcome| {
-            let lost = outcome.loss.expected;
-            lost.is_finite().then(|| format!("{lost:.1}"))
-        },
-    ),
-    (
-        "Lost, at best \u{2013} at worst",
+        "Lost, at least \u{2013} at most",
         "page_loss_best, _worst",
         |outcome| {
             Some(format!(
@@ -109,6 +111,14 @@ const LOSS: [Column; 7] = [
         Some(outcome.pairs_unverifiable().to_string())
     }),
 ];
+
+/// Why the noise of single rules is unknown.
+fn unknown_noise(page: &Page<'_>) -> Markup {
+    html! {
+        "Refetches that differ are weighed as the rule's own merges lie: unknown, unless more than nine in ten of its merged pairs are on sites with 20 compared refetches, and 20 compared pairs of other URLs, at the same distance in time."
+        @if noise::is_known(page) { " The refetches of all sites together stand under \u{201c}How often a page differs from itself\u{201d}." }
+    }
+}
 
 fn interval(ends: Option<(f64, f64)>) -> Option<String> {
     ends.map(|(low, high)| format!("{} \u{2013} {}", share(low), share(high)))

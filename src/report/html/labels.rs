@@ -43,8 +43,10 @@ const DIRECTIONS: [(f64, f64); 12] = [
     (0.0, -1.0),
     (0.0, 1.0),
 ];
+/// How far the ends of a line reach up and down.
+const LINE_REACH: f64 = 5.0;
 /// What it costs to cover a line, as distance.
-const LINE_COST: f64 = 30.0;
+const LINE_COST: f64 = 40.0;
 
 impl Frame {
     fn overlaps(&self, other: &Self) -> bool {
@@ -71,11 +73,11 @@ impl Frame {
     }
 }
 
-/// A frame for each name, in the order of the points; `None` where there is no room left.
+/// A frame for each name, in the order of the points; `None` where there is no room left. `gap` is a line that belongs to no point.
 #[must_use]
-pub(super) fn place(points: &[Named], bounds: &Frame) -> Vec<Option<Frame>> {
+pub(super) fn place(points: &[Named], bounds: &Frame, gap: Frame) -> Vec<Option<Frame>> {
     let discs: Vec<Frame> = points.iter().map(disc).collect();
-    let lines: Vec<Frame> = points.iter().map(line).collect();
+    let lines: Vec<Frame> = points.iter().map(line).chain([gap]).collect();
     let mut frames: Vec<Option<Frame>> = vec![None; points.len()];
     for (index, point) in points.iter().enumerate() {
         let best = candidates(point)
@@ -105,10 +107,10 @@ fn disc(point: &Named) -> Frame {
 
 fn line(point: &Named) -> Frame {
     Frame {
-        left: point.line.0,
-        top: point.y - 1.0,
-        right: point.line.1,
-        bottom: point.y + 1.0,
+        left: point.line.0 - 1.0,
+        top: point.y - LINE_REACH,
+        right: point.line.1 + 1.0,
+        bottom: point.y + LINE_REACH,
     }
 }
 
@@ -146,8 +148,14 @@ mod tests {
         bottom: 440.0,
     };
 
+    const GAP: Frame = Frame {
+        left: 699.0,
+        right: 701.0,
+        ..BOUNDS
+    };
+
     fn check(points: &[Named]) {
-        let frames = place(points, &BOUNDS);
+        let frames = place(points, &BOUNDS, GAP);
         for (index, frame) in frames.iter().enumerate() {
             let frame = frame.expect("there is room");
             assert!(frame.is_within(&BOUNDS));
@@ -190,6 +198,26 @@ mod tests {
             line: (0.0, 20.0),
             width: 2000.0,
         };
-        assert_eq!(place(&[wide], &BOUNDS), [None]);
+        assert_eq!(place(&[wide], &BOUNDS, GAP), [None]);
+    }
+
+    #[test]
+    fn no_line_is_covered_where_there_is_room() {
+        let point = Named {
+            x: 500.0,
+            y: 200.0,
+            line: (400.0, 600.0),
+            width: 150.0,
+        };
+        let beside_gap = Named {
+            x: 670.0,
+            line: (670.0, 670.0),
+            ..point
+        };
+        for frame in place(&[point, beside_gap], &BOUNDS, GAP) {
+            let frame = frame.expect("there is room");
+            assert!(!line(&point).overlaps(&frame), "{frame:?}");
+            assert!(!GAP.overlaps(&frame), "{frame:?}");
+        }
     }
 }

@@ -2,8 +2,8 @@
 
 use maud::{Markup, html};
 
-use super::Page;
 use super::number::{count, share};
+use super::{Page, words};
 
 #[must_use]
 pub(super) fn section(page: &Page<'_>) -> Markup {
@@ -40,8 +40,9 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
             }
             p {
                 strong { "Sites, not URLs, are counted. " } "All merges of a site tend to be right or wrong together, so a thousand merges of one site are worth little more than one. No wrong merge on a few sites is not 0\u{a0}% wrong: it is "
-                em { "at most" } " what the tables say. To adopt a rule, at least " (share(evaluated.thresholds.precision_min))
-                " of its merges must be right by the lower end of the interval, which without any wrong merge takes some 3,700 sites at 99.9\u{a0}%."
+                em { "at most" } " what the tables say. To adopt a rule takes both: " (count(evaluated.thresholds.decidable_min)) " checked merges (" code { "--min-pairs" } "), and at least "
+                (share(evaluated.thresholds.precision_min)) " of them right by the lower end of the interval (" code { "--min-precision" } "), which even without any wrong merge takes "
+                (words::sites_needed(evaluated.thresholds.precision_min)) "."
             }
             p {
                 strong { "What is not here. " } "Pages that the crawl did not fetch, logged-in or personal pages, and what a server will answer tomorrow. From an index without its archive (CDX, CDXJ) the stated digests are believed."

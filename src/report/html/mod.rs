@@ -18,6 +18,7 @@ mod number;
 mod pairs;
 mod rules;
 mod scale;
+mod terms;
 mod visible;
 mod words;
 
@@ -134,12 +135,24 @@ impl Page<'_> {
                         (learned::section(self))
                         (noise::section(self))
                         (limits::section(self))
-                        (figures::section(&entries))
+                        (figures::section(self, &entries))
                         (made::section(self))
                     }
                 }
             }
         }
+    }
+
+    /// Whether a figure is more than 0 in any row.
+    fn has_any(&self, figure: impl Fn(&Outcome) -> u64) -> bool {
+        let mut rows = self.evaluated.rows.iter();
+        rows.any(|(_, outcome)| figure(outcome) > 0)
+    }
+
+    /// Whether contents were told apart by digests alone.
+    fn is_without_bodies(&self) -> bool {
+        let mut rows = self.evaluated.rows.iter();
+        rows.all(|(_, outcome)| outcome.pairs_wrong_near.is_none())
     }
 
     fn entries(&self) -> Entries<'_> {

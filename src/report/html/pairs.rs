@@ -1,4 +1,4 @@
-//! The worst wrong merges: both URLs, what differs, and where to look.
+//! The most certain wrong merges: both URLs, what differs, and where to look.
 
 use maud::{Markup, html};
 
@@ -17,9 +17,9 @@ pub(super) fn section(entries: &Entries<'_>) -> Markup {
     let has_any = all().any(|entry| !entry.row.wrong.is_empty());
     html! {
         section {
-            h2 { "The worst wrong merges" }
+            h2 { "Wrong merges, the most certain first" }
             @if has_any {
-                p { "Of each rule the most certain ones, at most two of a site. What only one of the two URLs has is " mark { "marked" } ". URLs are text here, not links: look a page up in the archive by the file and offset below it." }
+                p { "At most two of a site for each rule. What only one of the two URLs has is " mark { "marked" } ". URLs are text here, not links: look a page up in the archive by the file and offset below it." }
                 @for entry in all().filter(|entry| !entry.row.wrong.is_empty()) { (of_rule(entry)) }
             } @else {
                 p { "No rule merges two pages that were seen to differ." }

@@ -35,20 +35,42 @@ pub(super) fn section(page: &Page<'_>, entries: &Entries<'_>) -> Markup {
 
 /// What the colors mean.
 fn key(page: &Page<'_>) -> Markup {
-    let has_near = page
-        .evaluated
-        .rows
-        .iter()
-        .any(|(_, outcome)| outcome.pairs_wrong_near.is_some());
     html! {
         ul.key {
-            li { (swatch("right")) "right" }
-            li { (swatch("stable")) "wrong, certain: both pages were fetched again and stayed the same" }
-            @if has_near { li { (swatch("near")) "wrong, but the texts differ by digits only: perhaps a clock or a counter" } }
-            li { (swatch("other")) "wrong, not certain: may be one page that changed" }
-            li { (swatch("unverifiable")) "cannot be told" }
+            @for (index, (class, text)) in KINDS.into_iter().enumerate() {
+                @if page.has_any(|outcome| kinds(outcome)[index]) { li { (swatch(class)) (text) } }
+            }
         }
     }
+}
+
+/// The parts of a bar: their class in the style, and what they mean.
+const KINDS: [(&str, &str); 5] = [
+    ("right", "right"),
+    (
+        "stable",
+        "wrong, certain: both pages were fetched again and stayed the same",
+    ),
+    (
+        "near",
+        "wrong, but the texts differ by digits only: perhaps a clock or a counter",
+    ),
+    ("other", "wrong, not certain: may be one page that changed"),
+    ("unverifiable", "cannot be told"),
+];
+
+/// How many merges there are of each kind.
+fn kinds(outcome: &Outcome) -> [u64; KINDS.len()] {
+    let total = outcome.merges.total();
+    let near = outcome.merges.n_wrong_near();
+    let other = total.wrong.saturating_sub(total.wrong_stable + near);
+    [
+        total.right,
+        total.wrong_stable,
+        near,
+        other,
+        total.unverifiable,
+    ]
 }
 
 fn swatch(class: &str) -> Markup {
@@ -64,7 +86,7 @@ fn table(head: &str, entries: &[Entry<'_>]) -> Markup {
                     th scope="col" { "Advice" }
                     th scope="col" { "URLs it merges" }
                     th.numeric scope="col" { "Wrong on further sites, at most (95\u{a0}% confidence)" }
-                    th.numeric scope="col" { "Page contents lost" }
+                    th.numeric scope="col" { "Page contents lost (95\u{a0}% interval)" }
                 }
             }
             tbody { @for entry in entries { (line(entry)) } }
@@ -89,14 +111,14 @@ fn line(entry: &Entry<'_>) -> Markup {
                 }
             }
             td.bar data-label="URLs it merges" { (merges(outcome)) }
-            td.numeric data-label="Wrong on further sites, at most" {
+            td.numeric data-label="Wrong on further sites, at most (95\u{a0}% confidence)" {
                 @match outcome.precision.wrong_rate_max {
                     Some(max) if max >= UNKNOWN_MIN && outcome.has_few_hosts() => span.none { "unknown: too few sites" },
                     Some(max) => { b { (at_most(max)) } }
                     None => span.none { "unknown" }
                 }
             }
-            td.numeric data-label="Page contents lost" { (loss(outcome)) }
+            td.numeric data-label="Page contents lost (95\u{a0}% interval)" { (loss(outcome)) }
         }
     }
 }
@@ -121,14 +143,13 @@ fn without_scheme(url: &str) -> &str {
 /// How many, how they divide, and the bar.
 fn merges(outcome: &Outcome) -> Markup {
     let total = outcome.merges.total();
-    let near = outcome.merges.n_wrong_near();
-    let other = total.wrong.saturating_sub(total.wrong_stable + near);
+    let [right, stable, near, other, unverifiable] = kinds(outcome);
     let parts = [
-        ("right", "right", total.right),
-        ("stable", "certainly wrong", total.wrong_stable),
+        ("right", "right", right),
+        ("stable", "certainly wrong", stable),
         ("near", "wrong but for digits", near),
         ("other", "perhaps wrong", other),
-        ("unverifiable", "cannot be told", total.unverifiable),
+        ("unverifiable", "cannot be told", unverifiable),
     ];
     html! {
         b { (count(total.merged)) } " (" (share(outcome.reduction().unwrap_or(0.0))) " of all)"
@@ -192,9 +213,9 @@ fn loss(outcome: &Outcome) -> Markup {
         } @else {
             b { (share(outcome.loss_rate().unwrap_or(0.0))) }
             small {
-                (count(lost)) " of " (count(outcome.contents))
+                span.whole { (count(lost)) " of " (count(outcome.contents)) }
                 @if let Some((low, high)) = outcome.loss_interval {
-                    @if lost > 0 { br; "95\u{a0}%: " (format!("{low:.0}")) " to " (format!("{high:.0}")) }
+                    @if lost > 0 { br; span.whole { "(" (format!("{low:.0}")) " to " (format!("{high:.0}")) ")" } }
                 }
             }
         }

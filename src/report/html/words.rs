@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::number::{at_least, at_most, count, counted, share};
-use super::{Entry, Page, visible};
+use super::{Entry, Page, noise, visible};
 use crate::evaluate::{Advice, DOMAINS_MIN, Lack, Outcome, Thresholds};
 
 /// From this share on most merges are right.
@@ -20,17 +20,32 @@ pub(super) fn advice(advice: Advice) -> &'static str {
     }
 }
 
-/// What the advice means.
+/// What the advice means for these rules.
 #[must_use]
-pub(super) fn meaning(advice: Advice) -> &'static str {
+pub(super) fn meaning(advice: Advice, entries: &[&Entry<'_>]) -> String {
     match advice {
-        Advice::Adopt => "the evidence in this archive carries it",
-        Advice::AdoptPerHost => "not for all sites, but for those named",
-        Advice::Reject => {
-            "not for all sites: different pages are put together, and that is certain"
-        }
-        Advice::NotEnoughEvidence => "do not adopt yet: this archive cannot tell",
+        Advice::Adopt => "the evidence in this archive carries it".to_owned(),
+        Advice::AdoptPerHost => "not for all sites, but for those named".to_owned(),
+        Advice::Reject => rejecting(entries),
+        Advice::NotEnoughEvidence => "do not adopt yet: this archive cannot tell".to_owned(),
     }
+}
+
+fn rejecting(entries: &[&Entry<'_>]) -> String {
+    let (certain, all) = entries.iter().fold((0, 0), |(certain, all), entry| {
+        let total = entry.outcome.merges.total();
+        (certain + total.wrong_stable, all + total.wrong)
+    });
+    let extent = if certain == all {
+        "and that is certain".to_owned()
+    } else {
+        format!(
+            "certainly in {} of {} wrong merges",
+            count(certain),
+            count(all)
+        )
+    };
+    format!("not for all sites: different pages are put together, {extent}")
 }
 
 /// Where an open rule stands so far, and the class of that in the style.
@@ -112,8 +127,9 @@ fn of_which(part: u64, all: u64) -> String {
         "All of these wrong merges are".to_owned()
     } else {
         format!(
-            "{} of these wrong merges {}",
+            "{} of these {} wrong merges {}",
             count(part),
+            count(all),
             if part == 1 { "is" } else { "are" }
         )
     }
@@ -222,7 +238,43 @@ fn missing(page: &Page<'_>, entry: &Entry<'_>) -> String {
     if lacks(Lack::HardEvidence) && !is_said {
         sentences.push("None of the wrong ones is certain: they may be pages that changed between two fetches.".to_owned());
     }
+    sentences.extend(refetching(page, entry));
     sentences.join(" ")
+}
+
+/// What would settle a rule whose wrong merges may all be noise; `None` where that is not so.
+#[must_use]
+pub(super) fn refetching(page: &Page<'_>, entry: &Entry<'_>) -> Option<String> {
+    let outcome = entry.outcome;
+    let total = outcome.merges.total();
+    let wrong_rate = 1.0 - outcome.precision.verified?;
+    let (_, high) = outcome.precision.interval?;
+    let may_be_right = high >= page.evaluated.thresholds.precision_min;
+    if total.wrong == 0 || total.wrong_stable > 0 || may_be_right {
+        return None;
+    }
+    // Of the pairs that the page shows: where each may be one page that changed.
+    let mut bins = Vec::new();
+    for pair in &entry.row.wrong {
+        let bin = noise::bin_of(pair)?;
+        let rate = noise::rate(page, bin).filter(|rate| *rate >= wrong_rate)?;
+        bins.push((bin, rate));
+    }
+    bins.sort_unstable_by_key(|(bin, _)| *bin);
+    bins.dedup_by_key(|(bin, _)| *bin);
+    let seen = match bins[..] {
+        [] => return None,
+        [(bin, rate)] => format!(
+            "Those shown below were fetched {} apart, and {} of all refetches that far apart differ",
+            noise::BINS[bin],
+            share(rate)
+        ),
+        _ => "At the distances in time of those shown below, refetches of one page differ at least as often".to_owned(),
+    };
+    Some(format!(
+        "{seen}: noise alone could explain them. What would settle it is fetching both URLs of these pairs again within {} days, not more sites.",
+        page.evaluated.within_seconds / 86_400
+    ))
 }
 
 /// What would be enough; more of what is wrong would not be.
@@ -232,7 +284,7 @@ fn too_few(outcome: &Outcome, thresholds: &Thresholds) -> String {
     let asked = share(thresholds.precision_min);
     if verified.is_none_or(|right| right >= thresholds.precision_min) {
         format!(
-            "Too few to adopt it: that takes {} checked merges, on {} if none is wrong.",
+            "Too few to adopt it: that takes {} checked merges (--min-pairs), and {} for the interval (--min-precision), even if none is wrong.",
             count(thresholds.decidable_min),
             sites_needed(thresholds.precision_min)
         )
@@ -248,11 +300,18 @@ fn too_few(outcome: &Outcome, thresholds: &Thresholds) -> String {
 }
 
 /// How many sites with nothing but right merges put the lower end of the interval at `asked`.
-fn sites_needed(asked: f64) -> String {
+#[must_use]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "it is between 30 and 1e9"
+)]
+pub(super) fn sites_needed(asked: f64) -> String {
     let n = 0.025_f64.ln() / asked.ln();
     if n > DOMAINS_MIN as f64 && n < 1e9 {
         let rounding = 10_f64.powf((n.log10() - 1.0).floor());
-        format!("some {:.0} sites", (n / rounding).ceil() * rounding)
+        let rounded = (n / rounding).ceil() * rounding;
+        format!("some {} sites", count(rounded as u64))
     } else {
         format!("{DOMAINS_MIN} sites or more")
     }
