@@ -148,6 +148,8 @@ impl<'a> Worker<'a> {
         let failed = |error| Error::io("read", &place.0.input.path, error);
         let mut stream = Stream::new(read);
         let first = stream.at(0, SNIFFED).map_err(failed)?;
+        // As much as of a file, however much there is.
+        let first = &first[..first.len().min(SNIFFED)];
         let format = forced(source::sniff(first), self.setting.how.format);
         self.read_all(stream, format, place)
     }

@@ -188,7 +188,9 @@ fn what_is_no_part_of_this_run_is_refused() {
         ("order", &[], 2, "it was input 1, and is input 2 now"),
         ("fewer", &[], 2, "it was input 3, and is none of this run's"),
         ("longer", &[], 1, "post.warc: cannot be resumed: it had "),
-        ("touched", &[], 1, "it was modified since it was read"),
+        ("touched", &[], 1, "it was modified or replaced"),
+        ("replaced", &[], 1, "it was modified or replaced"),
+        ("swapped", &[], 1, "is damaged"),
         ("cut", &[], 1, "is damaged"),
         ("flipped", &[], 1, "is damaged"),
         ("header", &[], 1, "is damaged"),
@@ -209,6 +211,13 @@ fn what_is_no_part_of_this_run_is_refused() {
             "longer" => fs::write(&input, [post_and_segments(), vec![b'\n']].concat())
                 .expect("it is writable"),
             "touched" => fs::write(&input, post_and_segments()).expect("it is writable"),
+            "replaced" => replace_by_its_like(&input),
+            "swapped" => {
+                let other = crawl.saved(1);
+                fs::rename(&other, crawl.at("kept")).expect("it can be moved");
+                fs::rename(&saved, &other).expect("it can be moved");
+                fs::rename(crawl.at("kept"), &saved).expect("it can be moved");
+            }
             "cut" => fs::write(&saved, &bytes[..bytes.len() - 1]).expect("it is writable"),
             "flipped" => {
                 *flipped.last_mut().expect("it has bytes") ^= 1;
@@ -240,6 +249,18 @@ fn what_is_no_part_of_this_run_is_refused() {
         // What was refused is still there, for the run that it is part of.
         assert_eq!(crawl.n_saved(), INPUTS.len() - 1, "{what} {flags:?}");
     }
+}
+
+/// Another file of the same size and time takes the place of `path`.
+fn replace_by_its_like(path: &Path) {
+    let modified = fs::metadata(path).and_then(|metadata| metadata.modified());
+    let other = path.with_extension("other");
+    fs::copy(path, &other).expect("it can be copied");
+    let file = File::options().write(true).open(&other);
+    let file = file.expect("it is there");
+    file.set_modified(modified.expect("it has a time"))
+        .expect("it can be set");
+    fs::rename(&other, path).expect("it can be moved");
 }
 
 #[test]

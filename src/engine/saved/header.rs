@@ -36,6 +36,9 @@ struct Version {
     /// When it was modified, in seconds.
     seconds: i64,
     nanos: i64,
+    /// What moves another file of that size and time to the same path (`cp -p`, `rsync -t`) has another inode.
+    device: u64,
+    inode: u64,
 }
 
 /// What rows depend on beside the inputs.
@@ -83,6 +86,8 @@ impl Header {
         to.number(self.version.n_bytes)?;
         to.number(self.version.seconds.cast_unsigned())?;
         to.number(self.version.nanos.cast_unsigned())?;
+        to.number(self.version.device)?;
+        to.number(self.version.inode)?;
         to.finish()
     }
 
@@ -110,6 +115,8 @@ impl Header {
             n_bytes: from.number()?,
             seconds: from.number()?.cast_signed(),
             nanos: from.number()?.cast_signed(),
+            device: from.number()?,
+            inode: from.number()?,
         };
         from.finish()?;
         Ok(Self {
@@ -156,7 +163,7 @@ impl Header {
         if now != saved {
             return refused(
                 Error::failed,
-                "it was modified since it was read".to_owned(),
+                "it was modified or replaced since it was read".to_owned(),
             );
         }
         Ok(())
@@ -170,6 +177,8 @@ impl Version {
             n_bytes: metadata.len(),
             seconds: metadata.mtime(),
             nanos: metadata.mtime_nsec(),
+            device: metadata.dev(),
+            inode: metadata.ino(),
         })
     }
 }

@@ -122,6 +122,9 @@ impl Saved {
         }
         for path in self.files()? {
             let (header, _) = open(&path)?;
+            if path != self.path(header.file) {
+                return Err(damaged(&path, io::ErrorKind::InvalidData.into()));
+            }
             header.check(plan, &self.facts)?;
             self.inputs.insert(header.file);
         }
