@@ -60,7 +60,8 @@ pub(super) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// A reader of the text at the start of `bytes`, with what its head says; `input_of` gives what is stored of an input.
+    /// A reader of the text at the start of `bytes`, with what its head says; `input_of` gives the bytes of a mapped
+    /// input, none of any other.
     pub(super) fn with_locator(
         mut bytes: &'a [u8],
         input_of: impl FnOnce(FileId) -> &'a [u8],

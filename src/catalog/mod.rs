@@ -3,7 +3,7 @@
 //! Rows are pushed in batches by the readers' threads, each batch for one stretch of one input, and
 //! concatenated in input order, so that row ids do not depend on the number of threads.
 //!
-//! Knows `capture`, `digest` and `key`; must never know what a key means, nor import who fills or reads the table.
+//! Knows `capture`, `digest`, `error`, `key`, `set` and `source`; must never know what a key means, nor import who fills or reads the table.
 
 pub mod index;
 pub mod methods;

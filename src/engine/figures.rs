@@ -69,7 +69,7 @@ struct Figures {
     /// By `DigestStatus as usize`.
     digests: [u64; 7],
     algorithms: BTreeMap<Algorithm, u64>,
-    /// Those of nearly all captures, counted by themselves.
+    /// SHA-1, http and https are those of nearly all captures: kept out of the maps, and added at the end.
     n_sha1: u64,
     n_http: u64,
     n_https: u64,

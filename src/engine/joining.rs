@@ -19,6 +19,9 @@ use crate::report::{self, Input, Loss, Progress};
 use crate::source::Format;
 use crate::{Error, Result};
 
+/// A row id has 32 bits, and the last one stands for no row.
+const CAPTURES_MAX: usize = u32::MAX as usize - 1;
+
 /// An archive that is being put together.
 #[derive(Debug)]
 pub(super) struct Joining<'a> {
@@ -204,6 +207,12 @@ impl<'a> Joining<'a> {
         self.progress
             .add(found.tally.bytes_read, found.tally.records);
         let catalog = &mut self.archive.catalog;
+        if catalog.len() + found.batch.len() > CAPTURES_MAX {
+            let what = format!(
+                "more than {CAPTURES_MAX} captures, which no run can hold: give it fewer inputs"
+            );
+            return Err(Error::failed(what).at(&source.input.path));
+        }
         if let Some(end) = found.member_end {
             catalog.end_member(source.file, end.offset, end.length, end.n_records);
         }

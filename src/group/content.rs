@@ -19,7 +19,7 @@ impl ContentId {
         Self([(identity >> 64) as u64, identity as u64])
     }
 
-    /// What `u` `c` `p` columns show: half of it, never 0.
+    /// What the columns `content_group` and `page_group` show: its lower half, never 0.
     pub(super) fn label(self) -> u64 {
         self.0[1].max(1)
     }

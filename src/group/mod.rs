@@ -1,8 +1,8 @@
 //! Which captures are the same: ends, groups, keepers and roles.
 //!
-//! Two passes make the groups, one over the captures sorted by key and one over those sorted by what their ends
-//! carry; nothing is joined over more than one digest. Bytes of target URIs are compared where they decide a tie,
-//! never read: what of their text matters comes in as [`Urls`]. Never imports `scan`, `source`, `uri` or `policy`.
+//! Passes over rows sorted by 32 bits (`tags`) make the groups: by payload, by what their ends carry, by end, by key;
+//! nothing is joined over more than one digest. Bytes of target URIs are compared and hashed,
+//! never parsed: what of their text matters comes in as [`Urls`]. Never imports `scan`, `source`, `uri` or `policy`.
 
 mod content;
 mod cost;

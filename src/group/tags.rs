@@ -137,7 +137,7 @@ fn groups_in<I: Id>(
         };
         if same_bits
             .par_iter()
-            .with_min_len(1 << 12)
+            .with_min_len(STRETCH_MIN)
             .all(|tag| id_of(*tag) == Some(first))
         {
             on_group(first, same_bits);

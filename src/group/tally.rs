@@ -20,7 +20,7 @@ pub(super) struct Passes {
     pub(super) boilerplate_contents: u64,
 }
 
-/// Adds up.
+/// Counts roles, sameness and conflicts of all rows, beside what the passes counted.
 pub(super) fn tally(basis: Basis<'_>, places: &[Place], passes: Passes) -> Counts {
     let figures = basis.ends.figures();
     let mut counts = Counts {

@@ -346,7 +346,9 @@ pub fn parameter_text(name: &[u8]) -> Option<String> {
             let bytes = &name[at..at + c.len_utf8()];
             let digits = name.get(at + 1..at + 3).filter(|_| c == '%');
             let is_escape = digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit));
-            if is_escape || is_deceptive(c) {
+            // What a policy file reads as more than a part of a name.
+            let is_mark = matches!(c, '*' | '=' | '&' | '#' | ' ');
+            if is_escape || is_mark || is_deceptive(c) {
                 push_escaped(bytes, &mut text);
             } else {
                 text.push(c);
@@ -417,6 +419,7 @@ mod tests {
             b"100%",
             b"%41",
             b"a*b",
+            b"a b=c&d",
             b"\xff\xfe",
             b"a\x00\n\"\\'#",
             "gr\u{fc}n\u{202e}".as_bytes(),

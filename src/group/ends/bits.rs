@@ -25,7 +25,7 @@ impl Bits {
         Self { words }
     }
 
-    /// Whether a row is among them. None is, of no catalog.
+    /// Whether a row is among them; none is a member of an empty set.
     pub(super) fn has(&self, row: RowId) -> bool {
         let word = self.words.get(row.index() / BITS);
         word.is_some_and(|word| word >> (row.index() % BITS) & 1 == 1)
