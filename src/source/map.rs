@@ -4,12 +4,11 @@
     reason = "a mapped file is shared with every other process"
 )]
 
-use std::fs::{File, Metadata};
+use std::fs::File;
 use std::ops::{Deref, Range};
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
+use super::Version;
 use crate::error::{Error, Result};
 
 /// A file as a slice of bytes.
@@ -23,26 +22,6 @@ pub struct Map {
     path: PathBuf,
     version: Version,
     bytes: Option<memmap2::Mmap>,
-}
-
-/// What tells a file from another, or from itself after a change.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Version {
-    bytes: u64,
-    modified: Option<SystemTime>,
-    device: u64,
-    inode: u64,
-}
-
-impl Version {
-    fn of(metadata: &Metadata) -> Self {
-        Self {
-            bytes: metadata.len(),
-            modified: metadata.modified().ok(),
-            device: metadata.dev(),
-            inode: metadata.ino(),
-        }
-    }
 }
 
 impl Map {
@@ -78,8 +57,7 @@ impl Map {
     ///
     /// Where the file was cut, written to, or replaced since it was opened.
     pub fn check_unchanged(&self) -> Result<()> {
-        let there = std::fs::metadata(&self.path).map(|metadata| Version::of(&metadata));
-        if there.is_ok_and(|version| version == self.version) {
+        if Version::at(&self.path).is_ok_and(|version| version == self.version) {
             Ok(())
         } else {
             Err(Error::failed(super::fault::CHANGED).at(&self.path))

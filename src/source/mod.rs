@@ -13,6 +13,7 @@ mod skim;
 mod sniff;
 pub mod spill;
 pub mod unnamed;
+mod version;
 mod zstd;
 
 use std::io;
@@ -26,6 +27,7 @@ pub use map::{Map, Pages};
 pub use members::Walk;
 pub use skim::Depth;
 pub use sniff::{Compression, Content, Format, SNIFFED, sniff};
+pub use version::Version;
 
 /// A stretch of decoded bytes, or what happened between two stretches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,9 +1,7 @@
 //! What a saved file says of the input that it was read from, and of how it was read.
 
-use std::fs;
 use std::io::{self, ErrorKind, Read};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use super::super::figures::digests_name;
@@ -14,6 +12,7 @@ use super::{HEADER_BYTES_MAX, MARK, WHAT_TO_DO};
 use crate::capture::FileId;
 use crate::catalog::saved::{Reader, Writer};
 use crate::scan::warc::VisibleText;
+use crate::source::Version;
 use crate::{Error, Result};
 
 /// Something that rows depend on: its name, and what it is.
@@ -27,18 +26,6 @@ pub(super) struct Header {
     pub(super) file: FileId,
     path: PathBuf,
     version: Version,
-}
-
-/// What tells a file from what it is after a change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Version {
-    n_bytes: u64,
-    /// When it was modified, in seconds.
-    seconds: i64,
-    nanos: i64,
-    /// What moves another file of that size and time to the same path (`cp -p`, `rsync -t`) has another inode.
-    device: u64,
-    inode: u64,
 }
 
 /// What rows depend on beside the inputs.
@@ -70,7 +57,7 @@ impl Header {
             facts,
             file,
             path: path.to_owned(),
-            version: Version::of(path)?,
+            version: Version::at(path)?,
         })
     }
 
@@ -153,7 +140,7 @@ impl Header {
                 return refused(Error::usage, why);
             }
         }
-        let now = Version::of(&self.path).map_err(|error| Error::io("read", &self.path, error))?;
+        let now = Version::at(&self.path).map_err(|error| Error::io("read", &self.path, error))?;
         let saved = self.version;
         if now.n_bytes != saved.n_bytes {
             let (then, now) = (saved.n_bytes, now.n_bytes);
@@ -167,18 +154,5 @@ impl Header {
             );
         }
         Ok(())
-    }
-}
-
-impl Version {
-    fn of(path: &Path) -> io::Result<Self> {
-        let metadata = fs::metadata(path)?;
-        Ok(Self {
-            n_bytes: metadata.len(),
-            seconds: metadata.mtime(),
-            nanos: metadata.mtime_nsec(),
-            device: metadata.dev(),
-            inode: metadata.ino(),
-        })
     }
 }
