@@ -31,6 +31,8 @@ pub use starts::RecordStarts;
 use std::cmp::Ordering;
 use std::sync::Arc;
 
+use rayon::prelude::*;
+
 use asked::Asked;
 use batch::{end_member, make_room};
 use fields::Field;
@@ -155,6 +157,11 @@ impl Catalog {
     /// The ids of all rows, in input order.
     pub fn ids(&self) -> impl Iterator<Item = RowId> + use<> {
         (0..self.len()).map(RowId::from_index)
+    }
+
+    /// The same, for many threads.
+    pub fn par_ids(&self) -> impl IndexedParallelIterator<Item = RowId> + use<> {
+        (0..self.len()).into_par_iter().map(RowId::from_index)
     }
 
     /// The capture as it was pushed.

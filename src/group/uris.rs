@@ -72,7 +72,11 @@ impl Uris {
             n_not_get,
             others,
         } = self;
-        let not_get: Vec<RowId> = rows(basis).filter(|row| !is_get(basis, *row)).collect();
+        let not_get: Vec<RowId> = basis
+            .catalog
+            .par_ids()
+            .filter(|row| !is_get(basis, *row))
+            .collect();
         let n_alone_not_get = not_get.len() as u64 - n_not_get;
         let n_got = n_distinct + n_alone - n_alone_not_get + n_spellings(basis, others);
         n_got + n_further(basis, not_get)
@@ -103,7 +107,9 @@ fn n_further(basis: Basis<'_>, not_get: Vec<RowId>) -> u64 {
     }
     let keys = not_get.iter().map(|row| basis.catalog.url_key(*row));
     let keys: HashSet<_> = keys.collect();
-    let got: Vec<u128> = rows(basis)
+    let got: Vec<u128> = basis
+        .catalog
+        .par_ids()
         .filter(|row| is_get(basis, *row) && keys.contains(&basis.catalog.row(*row).key))
         .map(|row| uri(basis, row))
         .collect();
@@ -114,11 +120,6 @@ fn n_further(basis: Basis<'_>, not_get: Vec<RowId>) -> u64 {
         .filter(|uri| !got.contains(uri))
         .collect();
     further.len() as u64
-}
-
-fn rows(basis: Basis<'_>) -> impl ParallelIterator<Item = RowId> {
-    let rows = 0..basis.catalog.len();
-    rows.into_par_iter().map(RowId::from_index)
 }
 
 fn is_get(basis: Basis<'_>, row: RowId) -> bool {

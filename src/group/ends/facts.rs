@@ -39,8 +39,8 @@ impl Payloads {
             .with(RowFlags::EMPTY, true)
             .with(RowFlags::DECODES_TO_NOTHING, true)
             .with(RowFlags::DECODED, true);
-        let rows = (0..catalog.len()).into_par_iter().map(RowId::from_index);
-        let noted: Vec<RowId> = rows
+        let noted: Vec<RowId> = catalog
+            .par_ids()
             .filter(|id| catalog.row(*id).flags.has_any(noteworthy))
             .collect();
         for id in noted {

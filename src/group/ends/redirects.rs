@@ -56,9 +56,8 @@ impl<'a> Redirects<'a> {
     ) -> Self {
         let sources = Source::all(catalog);
         let targets: Wanted = sources.iter().map(|source| source.target).collect();
-        let places = (0..catalog.len())
-            .into_par_iter()
-            .map(RowId::from_index)
+        let places = catalog
+            .par_ids()
             .filter_map(|row| {
                 let fixed = catalog.row(row);
                 let key = bits(fixed.key);
@@ -137,8 +136,8 @@ struct Source {
 impl Source {
     /// All of them by target, then key; of one target and key, the row that is first by ties.
     fn all(catalog: &Catalog) -> Vec<Self> {
-        let rows = (0..catalog.len()).into_par_iter().map(RowId::from_index);
-        let mut sources: Vec<Self> = rows
+        let mut sources: Vec<Self> = catalog
+            .par_ids()
             .filter(|row| is_redirect(&catalog.row(*row)))
             .filter_map(|row| match catalog.target(row) {
                 Target::Key(target) => Some(Self {

@@ -224,9 +224,9 @@ impl<'a> Originals<'a> {
         if wanted.is_empty() {
             return Places::default();
         }
-        let places = (0..self.catalog.len())
-            .into_par_iter()
-            .map(RowId::from_index)
+        let places = self
+            .catalog
+            .par_ids()
             .flat_map_iter(|row| self.shelved(row, &wanted))
             .collect();
         Places::new(self.catalog, places)
