@@ -93,47 +93,8 @@ impl Spool {
         text.put(Field::Location, capture.location);
         text.put(Field::Truncated, capture.truncated);
         text.put(Field::Profile, capture.profile);
-        if text.refers_to(capture.stated_file) {
-            text.put(Field::StatedFile, capture.stated_file);
-        } else if !capture.stated_file.is_empty() {
-            let before = self.stated.filter(|before| {
-                at - before < BACK_MAX && text.stated_at(*before) == capture.stated_file
-            });
-            match before {
-                Some(before) => text.put_number(Field::StatedBefore, at - before),
-                None => {
-                    text.put(Field::StatedFile, capture.stated_file);
-                    self.stated = Some(at);
-                }
-            }
-        }
-        let payload = &capture.payload;
-        text.put(Field::DeclaredText, payload.declared_text);
-        text.put(Field::RefersToId, capture.refers_to.record_id);
-        text.put(Field::RefersToUri, capture.refers_to.target_uri);
-        if capture.method.name != Method::GET.name {
-            text.put(Field::Method, capture.method.name);
-        }
-        if payload.declared.is_none() || payload.declared != payload.digest {
-            text.put_digest(Field::Digest, payload.digest);
-        }
-        if payload.declared_text.is_empty() {
-            text.put_digest(Field::Declared, payload.declared);
-        }
-        text.put_digest(Field::Decoded, payload.decoded);
-        if let Some(bytes) = payload.bytes {
-            text.put_number(Field::PayloadBytes, bytes);
-        }
-        if let Some(hash) = payload.body_hash {
-            text.put(Field::BodyHash, &hash.to_le_bytes());
-        }
-        if capture.method.body_hash != 0 {
-            text.put(Field::RequestHash, &capture.method.body_hash.to_le_bytes());
-        }
-        text.put_date(Field::RefersToDate, capture.refers_to.date);
-        if let Some(hash) = payload.text {
-            text.put(Field::TextHash, &hash.to_le_bytes());
-        }
+        put_stated_file(&mut text, capture.stated_file, (at, &mut self.stated));
+        put_payload(&mut text, capture);
         text.end();
         self.make_room();
         at
@@ -341,6 +302,55 @@ impl Spool {
     /// A reader of a text, and what its head says; the ordinal counts from [`Spool::counts_from`].
     fn head(&self, text: u64) -> (Reader<'_>, Locator) {
         Reader::with_locator(&self.bytes[index(text)..], |file| self.inputs.of(file))
+    }
+}
+
+/// Stores the file that an index line states: where it stands in the input, or how far back the `last` text that holds its name
+/// stands from `at`, or the name.
+fn put_stated_file(text: &mut Text<'_>, file: &[u8], (at, last): (u64, &mut Option<u64>)) {
+    if text.refers_to(file) {
+        text.put(Field::StatedFile, file);
+    } else if !file.is_empty() {
+        let before =
+            last.filter(|before| at - before < BACK_MAX && text.stated_at(*before) == file);
+        match before {
+            Some(before) => text.put_number(Field::StatedBefore, at - before),
+            None => {
+                text.put(Field::StatedFile, file);
+                *last = Some(at);
+            }
+        }
+    }
+}
+
+/// Stores the payload, and what a revisit refers to and how it was asked for, in between. Read in this order.
+fn put_payload(text: &mut Text<'_>, capture: &Capture<'_>) {
+    let payload = &capture.payload;
+    text.put(Field::DeclaredText, payload.declared_text);
+    text.put(Field::RefersToId, capture.refers_to.record_id);
+    text.put(Field::RefersToUri, capture.refers_to.target_uri);
+    if capture.method.name != Method::GET.name {
+        text.put(Field::Method, capture.method.name);
+    }
+    if payload.declared.is_none() || payload.declared != payload.digest {
+        text.put_digest(Field::Digest, payload.digest);
+    }
+    if payload.declared_text.is_empty() {
+        text.put_digest(Field::Declared, payload.declared);
+    }
+    text.put_digest(Field::Decoded, payload.decoded);
+    if let Some(bytes) = payload.bytes {
+        text.put_number(Field::PayloadBytes, bytes);
+    }
+    if let Some(hash) = payload.body_hash {
+        text.put(Field::BodyHash, &hash.to_le_bytes());
+    }
+    if capture.method.body_hash != 0 {
+        text.put(Field::RequestHash, &capture.method.body_hash.to_le_bytes());
+    }
+    text.put_date(Field::RefersToDate, capture.refers_to.date);
+    if let Some(hash) = payload.text {
+        text.put(Field::TextHash, &hash.to_le_bytes());
     }
 }
 
