@@ -25,9 +25,10 @@ pub(super) fn join(
     plan: &Plan,
     setting: Setting<'_>,
 ) {
+    let mut stored = Stored::new(plan);
     for set in complete_sets(segments) {
         let first = set[0].locator;
-        if let Some(found) = read_as_one(&set, plan, setting)
+        if let Some(found) = read_as_one(&set, &mut stored, setting)
             && let Some(row) = catalog.find(first.file, first.ordinal)
         {
             catalog.replace(row, &found.batch);
@@ -68,32 +69,74 @@ fn is_complete(set: &[StoredSegment]) -> bool {
 }
 
 /// The record that the segments of a set make; `None` if one of them cannot be read again.
-fn read_as_one(set: &[StoredSegment], plan: &Plan, setting: Setting<'_>) -> Option<Found> {
+fn read_as_one(
+    set: &[StoredSegment],
+    stored: &mut Stored<'_>,
+    setting: Setting<'_>,
+) -> Option<Found> {
     let mut whole = WholeRecord::new(setting, set[0].locator.file);
     for segment in set {
-        let mut stored = StoredRecord::new(segment.block_bytes);
-        let input = plan.inputs.get(segment.locator.file.0 as usize)?;
+        stored.read(segment, &mut |header, block| {
+            whole.take(segment, set, header, block);
+        })?;
+    }
+    Some(whole.finish())
+}
+
+/// What segments are read again from. Most stand in the file of the one before, so its map is kept, as are the buffers.
+#[derive(Debug)]
+struct Stored<'p> {
+    plan: &'p Plan,
+    file: Option<(FileId, Map)>,
+    decoder: Decoder,
+}
+
+impl<'p> Stored<'p> {
+    fn new(plan: &'p Plan) -> Self {
+        Self {
+            plan,
+            file: None,
+            decoder: Decoder::default(),
+        }
+    }
+
+    /// Hands header and block of a segment to `sink`; `None` if they are not there to the end.
+    fn read(&mut self, segment: &StoredSegment, sink: &mut impl FnMut(&[u8], &[u8])) -> Option<()> {
+        let locator = segment.locator;
+        self.map(locator.file)?;
+        let (_, map) = self.file.as_ref()?;
+        let mut bytes = map.get(usize::try_from(locator.offset).ok()?..)?;
+        let compression = source::sniff(&bytes[..bytes.len().min(SNIFFED)]).compression;
+        let mut record = StoredRecord::new(segment.block_bytes);
+        let decoded = self
+            .decoder
+            .pieces(&mut bytes, compression, |piece| match piece {
+                Piece::Bytes { bytes, .. } => record.take(bytes, sink),
+                Piece::MemberEnd { .. } | Piece::Padding { .. } => ControlFlow::Continue(()),
+                Piece::Lost { .. } | Piece::First { .. } | Piece::Coming(_) | Piece::Passed => {
+                    ControlFlow::Break(())
+                }
+            });
+        decoded.ok()?;
+        (record.block_left == 0).then_some(())
+    }
+
+    /// Maps a file, unless it is.
+    fn map(&mut self, file: FileId) -> Option<()> {
+        if self
+            .file
+            .as_ref()
+            .is_some_and(|(mapped, _)| *mapped == file)
+        {
+            return Some(());
+        }
+        let input = self.plan.inputs.get(file.0 as usize)?;
         if input.access != Access::File {
             return None;
         }
-        let map = Map::open(&input.path).ok()?;
-        let mut bytes = map.get(usize::try_from(segment.locator.offset).ok()?..)?;
-        let compression = source::sniff(&bytes[..bytes.len().min(SNIFFED)]).compression;
-        let decoded = Decoder::default().pieces(&mut bytes, compression, |piece| match piece {
-            Piece::Bytes { bytes, .. } => stored.take(bytes, &mut |header, block| {
-                whole.take(segment, set, header, block);
-            }),
-            Piece::MemberEnd { .. } | Piece::Padding { .. } => ControlFlow::Continue(()),
-            Piece::Lost { .. } | Piece::First { .. } | Piece::Coming(_) | Piece::Passed => {
-                ControlFlow::Break(())
-            }
-        });
-        decoded.ok()?;
-        if stored.block_left > 0 {
-            return None;
-        }
+        self.file = Some((file, Map::open(&input.path).ok()?));
+        Some(())
     }
-    Some(whole.finish())
 }
 
 /// One stored segment, split into header and block.
@@ -115,6 +158,14 @@ impl StoredRecord {
 
     /// Hands the header, once it is whole, and the bytes of the block to `sink`.
     fn take(&mut self, mut bytes: &[u8], sink: &mut impl FnMut(&[u8], &[u8])) -> ControlFlow<()> {
+        if !self.is_in_block && self.header.is_empty() {
+            // Nearly always it is all there, and need not be copied.
+            if let Some(end) = header_end(&bytes[..bytes.len().min(HEADER_MAX)]) {
+                self.is_in_block = true;
+                sink(&bytes[..end], b"");
+                bytes = &bytes[end..];
+            }
+        }
         if !self.is_in_block {
             let before = self.header.len();
             self.header
