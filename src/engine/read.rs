@@ -94,6 +94,8 @@ impl<'a> Setting<'a> {
 pub(super) struct Worker<'a> {
     pub(super) setting: Setting<'a>,
     pub(super) decoder: Decoder,
+    /// Of content codings.
+    pub(super) decoders: warc::Decoders,
 }
 
 impl<'a> Worker<'a> {
@@ -102,6 +104,7 @@ impl<'a> Worker<'a> {
         Self {
             setting,
             decoder: Decoder::default(),
+            decoders: warc::Decoders::default(),
         }
     }
 

@@ -154,6 +154,7 @@ impl Worker<'_> {
         let setting = self.setting;
         let options = setting.warc_options();
         let mut reader = warc::Reader::new(collector.file(), warc::Framing::Members, options);
+        reader.swap_decoders(&mut self.decoders);
         let depth = match options.digests {
             DigestMode::Declared => Depth::Heads(PREFIX),
             DigestMode::Verify => Depth::Ahead(limit),
@@ -188,10 +189,12 @@ impl Worker<'_> {
                 Next::Piece
             }
         });
+        pages.leave(end.position());
         // At the end, unless it stopped there: then it stands between records, and has nothing to tell.
         if end.position() >= mapped.map.len() as u64 && !setting.is_over(collector) {
             reader.finish(&mut |event| collector.take(&event));
         }
+        reader.swap_decoders(&mut self.decoders);
         let border = Border {
             walk: end,
             lines: None,
@@ -210,10 +213,14 @@ impl Worker<'_> {
         let setting = self.setting;
         let options = setting.warc_options();
         let mut reader = warc::Reader::over_map(collector.file(), &mapped.map, options);
+        reader.swap_decoders(&mut self.decoders);
         reader.stop_at(limit);
         let mut pages = Pages::new(&mapped.map, walk.position()..limit);
         source::plain_from(&mapped.map, walk.position(), |piece| {
-            pages.reach(end_of(piece));
+            // Where bodies are passed over, most pages are not read.
+            if options.digests != DigestMode::Declared {
+                pages.reach(end_of(piece));
+            }
             reader.push(piece, &mut |event| collector.take(&event));
             if reader.stopped_at().is_some() || setting.is_over(collector) {
                 Next::Stop
@@ -225,6 +232,8 @@ impl Worker<'_> {
         if reader.stopped_at().is_none() && !setting.is_over(collector) {
             reader.finish(&mut |event| collector.take(&event));
         }
+        reader.swap_decoders(&mut self.decoders);
+        pages.leave(end);
         let n_bytes = end - walk.position();
         collector.count_bytes(n_bytes, n_bytes);
         let border = Border {

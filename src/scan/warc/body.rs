@@ -75,6 +75,11 @@ impl Body {
         }
     }
 
+    /// Where content codings are undone.
+    pub(super) fn coding_mut(&mut self) -> &mut Coding {
+        &mut self.coding
+    }
+
     /// Forgets the last block and starts another.
     pub(super) fn begin(&mut self, plan: Plan) {
         self.plan = plan;

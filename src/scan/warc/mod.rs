@@ -44,6 +44,7 @@ use record::Record;
 use tail::{Hold, Tail};
 use trial::Mark;
 
+use super::coding::Coding;
 use crate::capture::{Damage, Event, FileId, Locator, Warning};
 use crate::source::Piece;
 
@@ -84,6 +85,16 @@ pub struct Options {
     pub digests: DigestMode,
     /// Whether pages are compared by their text too.
     pub text: VisibleText,
+}
+
+/// Decoders of content codings, which cost more to make than most bodies cost to decode.
+#[derive(Default)]
+pub struct Decoders(Coding);
+
+impl std::fmt::Debug for Decoders {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Decoders").finish_non_exhaustive()
+    }
 }
 
 /// Reads records; see the module's description.
@@ -216,6 +227,11 @@ impl<'m> Reader<'m> {
             whole: Some(whole),
             ..Self::new(file, Framing::Plain, options)
         }
+    }
+
+    /// Exchanges the decoders that it uses: those of the reader before go on with the next one's bodies.
+    pub fn swap_decoders(&mut self, decoders: &mut Decoders) {
+        std::mem::swap(self.body.coding_mut(), &mut decoders.0);
     }
 
     /// Of a plain input: stops between records, at the first place from `limit` on.
