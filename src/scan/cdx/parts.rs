@@ -2,12 +2,46 @@
 
 use std::ops::Range;
 
+use fearless_simd::{Level, Simd, dispatch, prelude::*, u8x64};
+
 use crate::scan::cdx::columns::Column::{self, Date, File, Mime, Redirect, Url, Urlkey};
 use crate::scan::index_line::{Statement, is_date, number};
 
+/// Bytes that are looked at together.
+const BLOCK: usize = 64;
+
+/// Finds every `delimiter`, 64 bytes at a time: columns are so short that going from one to the next (`memchr`) took a fifth of
+/// what reading a CDX takes.
 pub(super) fn cut(text: &[u8], delimiter: u8, cuts: &mut Vec<usize>) {
     cuts.clear();
-    cuts.extend(memchr::memchr_iter(delimiter, text));
+    match text.last_chunk() {
+        Some(last) => dispatch!(Level::new(), simd => {
+            let (blocks, rest) = text.as_chunks();
+            for (nth, block) in blocks.iter().enumerate() {
+                push_places(delimiters(simd, block, delimiter), nth * BLOCK, cuts);
+            }
+            // The last block overlaps the one before, whose bytes are not to be found twice.
+            let is_new = u64::MAX.checked_shl(u32::try_from(BLOCK - rest.len()).unwrap_or(0));
+            let found = delimiters(simd, last, delimiter) & is_new.unwrap_or(0);
+            push_places(found, text.len() - BLOCK, cuts);
+        }),
+        None => cuts.extend(memchr::memchr_iter(delimiter, text)),
+    }
+}
+
+/// The bytes of a block that are `delimiter`, a bit each.
+#[inline(always)]
+fn delimiters<S: Simd>(simd: S, block: &[u8; BLOCK], delimiter: u8) -> u64 {
+    let block = u8x64::load_array_ref(simd, block);
+    block.simd_eq(u8x64::splat(simd, delimiter)).to_bitmask()
+}
+
+/// Appends the place of each bit that is set, the lowest being at `start`.
+fn push_places(mut found: u64, start: usize, cuts: &mut Vec<usize>) {
+    while found != 0 {
+        cuts.push(start + found.trailing_zeros() as usize);
+        found &= found - 1;
+    }
 }
 
 /// How many parts, beyond one each, two columns take.
@@ -182,4 +216,22 @@ fn is_media_type(mime: &[u8]) -> bool {
     let n_slashes = essence.iter().filter(|byte| **byte == b'/').count();
     let stands_in = matches!(mime, b"-" | b"unk" | b"no-type" | b"warc-info");
     stands_in || (n_slashes == 1 && essence.trim_ascii().iter().all(is_letter))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn cuts_where_delimiters_stand(text in proptest::collection::vec(prop_oneof![Just(b' '), Just(b'\t'), any::<u8>()], 0..300)) {
+            for delimiter in [b' ', b'\t', 0xff] {
+                let mut cuts = vec![7];
+                cut(&text, delimiter, &mut cuts);
+                let expected = (0..text.len()).filter(|at| text[*at] == delimiter);
+                prop_assert!(expected.eq(cuts));
+            }
+        }
+    }
 }
