@@ -28,9 +28,20 @@ pub(super) struct Place {
 /// Captures by key and date.
 #[derive(Debug, Default)]
 pub(super) struct Places {
-    all: Vec<Place>,
+    all: Sorted,
     /// Those of `all` that do not lead on.
-    resting: Vec<Place>,
+    resting: Sorted,
+}
+
+/// Places in order, and where the keys that start with the same bits begin.
+///
+/// Keys are hashes: what these bits are not enough for is a step or two, where a search through all places is twenty, each of
+/// which waits for memory.
+#[derive(Debug, Default)]
+struct Sorted {
+    places: Vec<Place>,
+    /// By the upper bits of a key, and the end of all behind them.
+    starts: Vec<u32>,
 }
 
 impl Places {
@@ -41,25 +52,22 @@ impl Places {
                 .cmp(&(other.key, other.date, other.leads_on))
                 .then_with(|| catalog.tie_order(one.row, other.row))
         });
-        let resting = places
-            .iter()
-            .filter(|place| !place.leads_on)
-            .copied()
-            .collect();
+        let resting = places.iter().filter(|place| !place.leads_on);
         Self {
-            all: places,
-            resting,
+            resting: Sorted::of(resting.copied().collect()),
+            all: Sorted::of(places),
         }
     }
 
     /// Whether `key` has a capture at all.
     pub(super) fn has(&self, key: u128) -> bool {
-        !span(&self.all, key).is_empty()
+        !self.all.of_key(key).is_empty()
     }
 
     /// The first capture of `key` that is not `me`; for keys whose dates do not matter.
     pub(super) fn first_other(&self, key: u128, me: RowId) -> Option<RowId> {
-        span(&self.all, key)
+        self.all
+            .of_key(key)
             .iter()
             .find(|place| place.row != me)
             .map(|place| place.row)
@@ -69,7 +77,7 @@ impl Places {
     /// lead on, then the later. An unknown date is farthest, and never too far.
     pub(super) fn nearest(&self, key: u128, date: Timestamp, within: i64) -> Option<RowId> {
         if date.is_known() {
-            nearest(span(&self.all, key), date, within)
+            nearest(self.all.of_key(key), date, within)
         } else {
             self.latest_resting(key)
         }
@@ -78,15 +86,15 @@ impl Places {
     /// As [`Places::nearest`], among captures that do not lead on.
     pub(super) fn nearest_resting(&self, key: u128, date: Timestamp, within: i64) -> Option<RowId> {
         if date.is_known() {
-            nearest(span(&self.resting, key), date, within)
+            nearest(self.resting.of_key(key), date, within)
         } else {
-            latest(span(&self.resting, key)).map(|place| place.row)
+            latest(self.resting.of_key(key)).map(|place| place.row)
         }
     }
 
     /// The capture nearest to `date` and not later; an unknown date is farthest.
     pub(super) fn nearest_not_later(&self, key: u128, date: Timestamp) -> Option<RowId> {
-        let (dated, undated) = split(span(&self.all, key));
+        let (dated, undated) = split(self.all.of_key(key));
         let end = dated.partition_point(|place| place.date <= date);
         first_of_last_date(&dated[..end])
             .or(undated.first())
@@ -95,17 +103,44 @@ impl Places {
 
     /// All are equally far from an unknown date.
     fn latest_resting(&self, key: u128) -> Option<RowId> {
-        latest(span(&self.resting, key))
-            .or_else(|| latest(span(&self.all, key)))
+        latest(self.resting.of_key(key))
+            .or_else(|| latest(self.all.of_key(key)))
             .map(|place| place.row)
     }
 }
 
-/// The places of one key.
-fn span(places: &[Place], key: u128) -> &[Place] {
-    let from = places.partition_point(|place| place.key < key);
-    let len = places[from..].partition_point(|place| place.key == key);
-    &places[from..from + len]
+impl Sorted {
+    fn of(places: Vec<Place>) -> Self {
+        let n_starts = places.len().next_power_of_two();
+        let mut starts = vec![0; n_starts + 1];
+        for place in &places {
+            starts[first_bits(place.key, n_starts) + 1] += 1;
+        }
+        let mut n_before = 0;
+        for start in &mut starts {
+            n_before += *start;
+            *start = n_before;
+        }
+        Self { places, starts }
+    }
+
+    /// The places of one key.
+    fn of_key(&self, key: u128) -> &[Place] {
+        let Some(n_starts) = self.starts.len().checked_sub(1) else {
+            return &[];
+        };
+        let bits = first_bits(key, n_starts);
+        let alike = self.starts[bits] as usize..self.starts[bits + 1] as usize;
+        let places = &self.places[alike];
+        let from = places.partition_point(|place| place.key < key);
+        let len = places[from..].partition_point(|place| place.key == key);
+        &places[from..from + len]
+    }
+}
+
+/// The upper bits of a key, as a number below `n`, a power of two.
+fn first_bits(key: u128, n: usize) -> usize {
+    usize::try_from(((key >> 64) * n as u128) >> 64).expect("it is below `n`")
 }
 
 /// Those of known date, and the others.
