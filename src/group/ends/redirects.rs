@@ -74,7 +74,7 @@ impl<'a> Redirects<'a> {
             within: thresholds.redirect_within,
             places: Places::new(catalog, places),
             fan_in: crowded(&sources, thresholds.fan_in_max),
-            suspect_homes: suspect_homes(catalog, &sources),
+            suspect_homes: suspect_homes(&sources),
         }
     }
 
@@ -125,16 +125,18 @@ fn is_target(row: &Row) -> bool {
         .any(|flag| row.flags.contains(flag))
 }
 
-/// A redirect that leads to a key.
-#[derive(Clone, Copy, Debug)]
+/// Redirects of a key that lead to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Source {
     target: u128,
     key: u128,
-    row: RowId,
+    /// Hash of the path, if it is no root and leads to one; else 0.
+    astray: u64,
 }
 
 impl Source {
-    /// All of them by target, then key; of one target and key, the row that is first by ties.
+    /// All of them by target, then key; of one target and key, the one with the greatest hash. Texts are read in the order of the
+    /// input: in that of targets each would be a page of its own where texts do not fit in memory.
     fn all(catalog: &Catalog) -> Vec<Self> {
         let mut sources: Vec<Self> = catalog
             .par_ids()
@@ -143,16 +145,15 @@ impl Source {
                 Target::Key(target) => Some(Self {
                     target: bits(target),
                     key: bits(catalog.row(row).key),
-                    row,
+                    astray: match is_astray(catalog, row) {
+                        true => xxh3_64(catalog.path(row)).max(1),
+                        false => 0,
+                    },
                 }),
                 _ => None,
             })
             .collect();
-        sources.par_sort_unstable_by(|one, other| {
-            (one.target, one.key)
-                .cmp(&(other.target, other.key))
-                .then_with(|| catalog.tie_order(one.row, other.row))
-        });
+        sources.par_sort_unstable_by(|one, other| other.cmp(one));
         sources.dedup_by_key(|source| (source.target, source.key));
         sources
     }
@@ -168,15 +169,12 @@ fn crowded(sources: &[Source], sources_max: u64) -> HashSet<u128> {
 }
 
 /// Roots of hosts to which three or more unrelated paths lead, none of them a root itself.
-fn suspect_homes(catalog: &Catalog, sources: &[Source]) -> HashSet<u128> {
+fn suspect_homes(sources: &[Source]) -> HashSet<u128> {
     sources
         .chunk_by(|one, other| one.target == other.target)
         .filter(|sources| {
-            let paths: BTreeSet<u64> = sources
-                .iter()
-                .filter(|source| is_astray(catalog, source.row))
-                .map(|source| xxh3_64(catalog.path(source.row)))
-                .collect();
+            let paths = sources.iter().map(|source| source.astray);
+            let paths: BTreeSet<u64> = paths.filter(|path| *path != 0).collect();
             paths.len() >= UNRELATED_HOME_MIN
         })
         .map(|sources| sources[0].target)
