@@ -1,13 +1,14 @@
 //! Which index lines are records of the inputs, or one capture with another line.
 
 use hashbrown::{HashMap, HashSet};
+use rayon::prelude::*;
 use xxhash_rust::xxh3::Xxh3;
 
 use super::starts::RecordStarts;
 use super::{Catalog, Row, RowFlags, RowId, base_name};
 use crate::capture::{Damage, Digest, FileId, RecordType};
 use crate::key::ComparisonKey;
-use crate::set::shared;
+use crate::set::{Sharded, shared};
 
 /// Named damage is kept up to this many lines; the rest is counted.
 const DAMAGE_KEPT_MAX: usize = 100;
@@ -32,7 +33,7 @@ pub struct IndexOutcome {
 pub fn resolve(catalog: &mut Catalog, starts: &RecordStarts) -> IndexOutcome {
     let mut outcome = IndexOutcome::default();
     let lines: Vec<RowId> = catalog
-        .ids()
+        .par_ids()
         .filter(|row| is_line(&catalog.row(*row)))
         .collect();
     if lines.is_empty() {
@@ -89,8 +90,8 @@ impl<'a> Resolver<'a> {
             by_place: HashMap::new(),
         };
         let is_all_lines = || {
-            let mut rows = catalog.rows();
-            rows.all(|row| row.flags.contains(RowFlags::INDEX_LINE))
+            let is_line = |row| catalog.row(row).flags.contains(RowFlags::INDEX_LINE);
+            catalog.par_ids().all(is_line)
         };
         if starts.is_empty() && is_all_lines() {
             return this;
@@ -172,14 +173,25 @@ impl<'a> Resolver<'a> {
         if !self.files.is_empty() || !self.by_id.is_empty() {
             return lines.to_vec();
         }
-        // Keys stand in the rows: only where these agree is it worth to look at texts.
-        let by_key = |nth: usize| self.catalog.url_key(lines[nth]).key;
-        let same_key = shared(lines.len(), by_key);
-        let found = shared(same_key.len(), |nth| {
-            let place = self.catalog.locator(lines[same_key[nth]]).offset;
-            by_key(same_key[nth]) ^ place.wrapping_mul(ODD)
-        });
-        found.into_iter().map(|nth| lines[same_key[nth]]).collect()
+        let key = |line: &RowId| self.catalog.url_key(*line).key;
+        let place = |line: &RowId| {
+            let offset = self.catalog.locator(*line).offset;
+            key(line) ^ offset.wrapping_mul(ODD)
+        };
+        // Mostly there is none. What another line may be found by stands in the rows, so that texts are read once.
+        let again = Sharded::default().insert_all(lines.len(), |nth| place(&lines[nth]));
+        let mut keys = Sharded::default();
+        keys.insert_all(again.len(), |nth| key(&lines[again[nth]]));
+        if keys.is_empty() {
+            return Vec::new();
+        }
+        let same_key: Vec<RowId> = lines
+            .par_iter()
+            .copied()
+            .filter(|line| keys.contains(key(line)))
+            .collect();
+        let found = shared(same_key.len(), |nth| place(&same_key[nth]));
+        found.into_iter().map(|nth| same_key[nth]).collect()
     }
 
     fn identity(&self, line: RowId, seen: &mut HashSet<u128>) -> Identity {

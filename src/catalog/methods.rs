@@ -3,6 +3,7 @@
 use std::io::{self, ErrorKind, Read, Write};
 
 use hashbrown::{HashMap, HashSet};
+use rayon::prelude::*;
 
 use super::row::hash_or_zero;
 use super::saved::{Reader, Writer};
@@ -131,19 +132,19 @@ impl Requests {
 /// Keys every capture that was not asked for with GET by method and request body too. Must come before anything
 /// that changes row ids ([`super::index::resolve`]).
 pub fn resolve(catalog: &mut Catalog, requests: Requests) {
-    for row in catalog.ids() {
-        if catalog.row(row).flags.contains(RowFlags::NOT_GET) {
-            let capture = catalog.capture(row);
-            let name = capture.method.name.to_vec();
-            let body_hash = capture.method.body_hash;
-            catalog.set_method(
-                row,
-                Method {
-                    name: &name,
-                    body_hash,
-                },
-            );
-        }
+    let not_get = |row: &RowId| catalog.row(*row).flags.contains(RowFlags::NOT_GET);
+    let not_get: Vec<RowId> = catalog.par_ids().filter(not_get).collect();
+    for row in not_get {
+        let capture = catalog.capture(row);
+        let name = capture.method.name.to_vec();
+        let body_hash = capture.method.body_hash;
+        catalog.set_method(
+            row,
+            Method {
+                name: &name,
+                body_hash,
+            },
+        );
     }
     // To ask every row for its id is to read all text, which may stand on disk.
     if requests.requests.is_empty() {
