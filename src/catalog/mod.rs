@@ -78,6 +78,12 @@ impl Catalog {
         rows.extend(batch.rows.into_iter().map(|row| row.moved(base)));
     }
 
+    /// Gives back the room that was kept for more captures.
+    pub fn shrink(&mut self) {
+        self.rows_mut().shrink_to_fit();
+        self.spool.shrink();
+    }
+
     /// The same as [`Batch::end_member`], for rows that were appended before their member ended.
     pub fn end_member(&mut self, file: FileId, offset: u64, length: u64, n_records: u64) {
         let rows = Arc::make_mut(&mut self.rows.0);
@@ -118,7 +124,8 @@ impl Catalog {
 
     /// One row.
     #[must_use]
-    #[inline]
+    #[expect(clippy::inline_always, reason = "as unpacking is")]
+    #[inline(always)]
     pub fn row(&self, id: RowId) -> Row {
         self.rows.get(id)
     }
@@ -151,6 +158,9 @@ impl Catalog {
     /// Hash of the record id (XXH3-128), 0 for none.
     #[must_use]
     pub fn record_id(&self, id: RowId) -> u128 {
+        if !self.row(id).flags.contains(RowFlags::RECORD_ID) {
+            return 0;
+        }
         hash_or_zero(self.spool.field(self.text(id), Field::RecordId))
     }
 
@@ -176,6 +186,13 @@ impl Catalog {
             },
             None => capture,
         }
+    }
+
+    /// Reads a little of each of `rows` and of their texts, so that what is asked of them next is in the cache. One look does not
+    /// wait for the other, as it does where a row is read as a whole, then the next: the processor has many of them under way.
+    pub fn touch(&self, rows: &[RowId]) {
+        let texts: Vec<u64> = rows.iter().map(|row| self.text(*row)).collect();
+        self.spool.touch(&texts);
     }
 
     /// The target URI of a row.
@@ -257,6 +274,10 @@ impl Catalog {
     /// Whether the `Content-Language` of two rows are both known and share no primary subtag.
     #[must_use]
     pub fn languages_differ(&self, one: RowId, other: RowId) -> bool {
+        let has_language = |id| self.row(id).flags.contains(RowFlags::LANGUAGE);
+        if !has_language(one) || !has_language(other) {
+            return false;
+        }
         let language = |id| self.spool.field(self.text(id), Field::Language);
         text::languages_differ(language(one), language(other))
     }

@@ -14,6 +14,7 @@ pub(super) struct Packed {
     key: ComparisonKey,
     payload: [u64; 2],
     seconds: i64,
+    /// 30 bits; above them, two more flags.
     nanos: u32,
     /// From the lowest bit on: flags, record type, kind of URI, completeness, digest status.
     facts: u32,
@@ -27,6 +28,11 @@ pub(super) const PACKED_BYTES: usize = 56;
 
 /// Bits that flags have.
 const FLAGS: u32 = 22;
+/// Bits that nanoseconds have.
+const NANOS: u32 = 30;
+/// The flags from this one on stand above them.
+const ABOVE_NANOS: u32 = RowFlags::RECORD_ID.bits().trailing_zeros();
+const _: () = assert!(RowFlags::LANGUAGE.bits() >> ABOVE_NANOS < 1 << (u32::BITS - NANOS));
 const TYPES: [RecordType; 4] = [
     RecordType::Response,
     RecordType::Resource,
@@ -74,24 +80,29 @@ impl Packed {
             key: row.key,
             payload: halves(row.payload),
             seconds: row.date.seconds(),
-            nanos: row.date.nanos(),
+            nanos: row.date.nanos() | row.flags.bits() >> ABOVE_NANOS << NANOS,
             facts,
             text: thirds(text),
             status: row.status,
         }
     }
 
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "most callers want one fact of many, and unpacking all took a third of grouping"
+    )]
+    #[inline(always)]
     pub(super) fn row(&self) -> Row {
         let of = |place: u32, n_bits: u32| (self.facts >> place & ((1 << n_bits) - 1)) as usize;
         let is_https = of(KIND, 2) == HTTPS as usize;
-        let flags = RowFlags::from_bits(self.facts & ((1 << FLAGS) - 1));
+        let flags = self.facts & ((1 << FLAGS) - 1) | self.nanos >> NANOS << ABOVE_NANOS;
+        let flags = RowFlags::from_bits(flags).with(RowFlags::HTTPS, is_https);
         Row {
             key: self.key,
             payload: u128::from(self.payload[0]) << 64 | u128::from(self.payload[1]),
-            date: Timestamp::new(self.seconds, self.nanos),
+            date: Timestamp::new(self.seconds, self.nanos & ((1 << NANOS) - 1)),
             status: self.status,
-            flags: flags.with(RowFlags::HTTPS, is_https),
+            flags,
             record_type: TYPES[of(TYPE, 2)],
             kind: KINDS[of(KIND, 2)],
             completeness: COMPLETENESS[of(COMPLETE, 3).min(COMPLETENESS.len() - 1)],
@@ -191,7 +202,8 @@ pub struct Rows(pub(super) Arc<Vec<Packed>>);
 impl Rows {
     /// One of them.
     #[must_use]
-    #[inline]
+    #[expect(clippy::inline_always, reason = "as unpacking is")]
+    #[inline(always)]
     pub fn get(&self, id: RowId) -> Row {
         self.0[id.index()].row()
     }
@@ -218,7 +230,9 @@ mod tests {
                 status: u16::MAX,
                 flags: RowFlags::UNDECODABLE
                     .with(RowFlags::ROUTE, true)
-                    .with(RowFlags::HTTPS, *kind == Kind::Http),
+                    .with(RowFlags::HTTPS, *kind == Kind::Http)
+                    .with(RowFlags::RECORD_ID, *record_type == RecordType::Revisit)
+                    .with(RowFlags::LANGUAGE, *kind == Kind::Opaque),
                 record_type: *record_type,
                 kind: *kind,
                 completeness: *completeness,

@@ -77,6 +77,10 @@ impl RowFlags {
     pub const VERBATIM: Self = Self(1 << 21);
     /// Its target URI is http, by TLS. Known of those that are their own key text.
     pub const HTTPS: Self = Self(1 << 22);
+    /// It has a record id.
+    pub const RECORD_ID: Self = Self(1 << 23);
+    /// It has a `Content-Language`.
+    pub const LANGUAGE: Self = Self(1 << 24);
 
     /// Whether all of `other` are set.
     #[must_use]
@@ -95,7 +99,7 @@ impl RowFlags {
         self.0 |= other.0;
     }
 
-    pub(super) fn bits(self) -> u32 {
+    pub(super) const fn bits(self) -> u32 {
         self.0
     }
 
@@ -169,6 +173,8 @@ impl Row {
                 )
                 .with(RowFlags::DECODED, payload.decoded.is_some())
                 .with(RowFlags::TEXT, payload.text.is_some())
+                .with(RowFlags::RECORD_ID, !capture.record_id.is_empty())
+                .with(RowFlags::LANGUAGE, !capture.language.is_empty())
                 .with(
                     RowFlags::SHA1,
                     payload

@@ -117,6 +117,11 @@ impl Spool {
         }
     }
 
+    /// Gives back the room that was kept for more texts.
+    pub(super) fn shrink(&mut self) {
+        self.bytes.shrink_to_fit();
+    }
+
     /// Appends another spool; returns what its positions must be moved by.
     pub(super) fn append(&mut self, other: Self) -> u64 {
         let base = self.bytes.len() as u64;
@@ -167,6 +172,11 @@ impl Spool {
 
     pub(super) fn locator(&self, text: u64) -> Locator {
         let (_, locator) = self.head(text);
+        self.counted(locator, text)
+    }
+
+    /// A locator as a head says it, with the ordinal in the whole input.
+    fn counted(&self, locator: Locator, text: u64) -> Locator {
         Locator {
             ordinal: locator.ordinal.wrapping_add(self.counts_from(text)),
             ..locator
@@ -205,12 +215,30 @@ impl Spool {
 
     /// The file that an index line states.
     pub(super) fn stated_file(&self, text: u64) -> &[u8] {
-        let mut reader = self.reader(text);
+        self.read_stated_file(&mut self.reader(text), text)
+    }
+
+    fn read_stated_file<'a>(&'a self, reader: &mut Reader<'a>, text: u64) -> &'a [u8] {
         let own = reader.field(Field::StatedFile);
         match reader.number(Field::StatedBefore) {
             Some(back) => self.field(text - back, Field::StatedFile),
             None => own,
         }
+    }
+
+    /// Waits for the memory of texts, and of the inputs where they stand, all at once.
+    pub(super) fn touch(&self, texts: &[u64]) {
+        let heads = texts
+            .iter()
+            .fold(0, |sum, text| sum ^ self.bytes[index(*text)]);
+        std::hint::black_box(heads);
+        let ends = texts.iter().fold(0, |sum, text| {
+            let mut reader = self.head(*text).0;
+            let parts = [reader.target_uri(), reader.field(Field::DeclaredText)];
+            let firsts = parts.map(|part| part.first().copied().unwrap_or(0));
+            sum ^ firsts[0] ^ firsts[1]
+        });
+        std::hint::black_box(ends);
     }
 
     /// The digest that is declared.
@@ -239,7 +267,7 @@ impl Spool {
 
     /// The capture whose row is `row`.
     pub(super) fn capture(&self, row: &Row, text: u64) -> Capture<'_> {
-        let (mut reader, _) = self.head(text);
+        let (mut reader, locator) = self.head(text);
         let is = |flag| row.flags.contains(flag);
         let target_uri = reader.target_uri();
         let record_id = reader.field(Field::RecordId);
@@ -248,6 +276,7 @@ impl Spool {
         let location = reader.field(Field::Location);
         let truncated = reader.field(Field::Truncated);
         let profile = reader.field(Field::Profile);
+        let stated_file = self.read_stated_file(&mut reader, text);
         let declared_text = reader.field(Field::DeclaredText);
         let refers_id = reader.field(Field::RefersToId);
         let refers_uri = reader.field(Field::RefersToUri);
@@ -260,7 +289,7 @@ impl Spool {
         let date = reader.date(Field::RefersToDate);
         let text_hash = reader.array(Field::TextHash).map(u64::from_le_bytes);
         Capture {
-            locator: self.locator(text),
+            locator: self.counted(locator, text),
             record_type: row.record_type,
             target_uri,
             record_id,
@@ -287,7 +316,7 @@ impl Spool {
             },
             profile,
             shares_member: is(RowFlags::SHARES_MEMBER),
-            stated_file: self.stated_file(text),
+            stated_file,
             is_index_line: is(RowFlags::INDEX_LINE),
         }
     }
