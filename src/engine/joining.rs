@@ -153,6 +153,7 @@ impl<'a> Joining<'a> {
             self.worker.setting,
         );
         self.archive.saved = self.saved.take();
+        self.archive.catalog.shrink();
         Ok(resolve(self.archive, self.across))
     }
 
