@@ -13,15 +13,19 @@ use crate::uri;
 pub(super) struct UrlFacts<'a> {
     catalog: &'a Catalog,
     base: Policy,
+    /// Whether the keys of the catalog were made by it.
+    has_base_keys: bool,
 }
 
 impl<'a> UrlFacts<'a> {
     /// Facts about the URLs of `catalog`, whose keys `policy` made.
     #[must_use]
     pub(super) fn new(catalog: &'a Catalog, policy: &Policy) -> Self {
+        let plan = policy.plan().without_bets();
         Self {
             catalog,
-            base: Policy::of("base", "1", policy.plan().without_bets()),
+            has_base_keys: plan == *policy.plan(),
+            base: Policy::of("base", "1", plan),
         }
     }
 
@@ -43,6 +47,9 @@ impl<'a> UrlFacts<'a> {
     /// The key of a row under the policy without its bets.
     #[must_use]
     pub(super) fn base_key(&self, row: RowId) -> ComparisonKey {
+        if self.has_base_keys {
+            return self.catalog.url_key(row);
+        }
         Keyer::new(&self.base).key(self.catalog.target_uri(row)).key
     }
 }
