@@ -9,8 +9,14 @@ use crate::key::Keyer;
 use crate::policy::Policy;
 use crate::report::{Lines, Link, Place, Report, Row};
 
-/// Rows whose lines one thread makes before they are written; meanwhile others make the next.
-const BLOCK_ROWS: usize = 1024;
+/// Captures whose lines, if they are listed, one thread makes before they are written; meanwhile others make the next.
+const BLOCK_PLACES: usize = 2048;
+
+/// Most lines are shorter.
+const LINE_BYTES: usize = 512;
+
+/// Rows that are read side by side before the lines of any of them are made.
+const TOUCHED_ROWS: usize = 128;
 
 /// What rows are made of.
 #[derive(Clone, Copy, Debug)]
@@ -33,20 +39,23 @@ pub(super) fn write(
     lines: &Lines,
     report: &mut Report,
 ) -> Result<()> {
-    let mut rows = sources.groups.listing(listing);
-    let blocks = std::iter::from_fn(|| {
-        let block: Vec<RowId> = rows.by_ref().take(BLOCK_ROWS).collect();
-        (!block.is_empty()).then_some(block)
-    });
+    let n_places = sources.groups.n_places();
+    let blocks = (0..n_places)
+        .step_by(BLOCK_PLACES)
+        .map(|start| start..n_places.min(start + BLOCK_PLACES));
     in_order(
         blocks,
         || (Keyer::new(sources.policy), lines.clone()),
         |(keyer, lines), block, outlet| {
-            let mut out = Vec::with_capacity(block.len() * 512);
-            for row in &block {
-                sources.push_row(*row, keyer, lines, &mut out);
+            let rows = sources.groups.listed(block, listing);
+            let mut out = Vec::with_capacity(rows.len() * LINE_BYTES);
+            for some in rows.chunks(TOUCHED_ROWS) {
+                sources.catalog.touch(some);
+                for row in some {
+                    sources.push_row(*row, keyer, lines, &mut out);
+                }
             }
-            outlet.put((out, block.len() as u64));
+            outlet.put((out, rows.len() as u64));
         },
         |(lines, n_rows)| report.put_lines(&lines, n_rows),
     )

@@ -99,7 +99,7 @@ impl Contents {
                 add(contents, content, &rows);
             }
         };
-        let (found, _) = fold_groups(catalog.len(), Alone::Counted, digest, on_digest);
+        let (found, _) = fold_groups(catalog.par_ids(), Alone::Counted, digest, on_digest);
         found.into_iter().fold(Self::default(), Self::and)
     }
 

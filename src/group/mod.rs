@@ -28,6 +28,7 @@ use crate::key::ComparisonKey;
 use content::{ContentId, Contents};
 use place::{Collided, Fact, OwnLabels, Place};
 use rayon::prelude::*;
+use std::ops::Range;
 use tags::Tag;
 use tally::Passes;
 use way::Ways;
@@ -207,19 +208,27 @@ impl Groups {
             .map_or_else(own, ContentId::label)
     }
 
-    /// The rows that `listing` admits, in output order.
-    pub fn listing(&self, listing: Listing) -> impl Iterator<Item = RowId> + '_ {
-        self.order.iter().map(|tag| tag.row()).filter(move |row| {
-            let place = &self.places[row.index()];
-            let (in_url, in_page) = (place.is(Fact::InUrlGroup), place.is(Fact::InPageGroup));
-            !place.conflicts().is_empty()
-                || match listing {
-                    Listing::Url => in_url,
-                    Listing::Page => in_page,
-                    Listing::All => in_url || in_page,
-                    Listing::WithUnique => true,
-                }
-        })
+    /// Places in the order of the output: as many as there are captures.
+    #[must_use]
+    pub fn n_places(&self) -> usize {
+        self.order.len()
+    }
+
+    /// The rows at some of these places that `listing` admits, in output order.
+    #[must_use]
+    pub fn listed(&self, places: Range<usize>, listing: Listing) -> Vec<RowId> {
+        let rows = || self.order[places.clone()].iter().map(|tag| tag.row());
+        let wanted = match listing {
+            Listing::Url => Fact::InUrlGroup as u32,
+            Listing::Page => Fact::InPageGroup as u32,
+            Listing::All => Fact::InUrlGroup as u32 | Fact::InPageGroup as u32,
+            Listing::WithUnique => return rows().collect(),
+        };
+        // Looked up before any is judged, so that none waits for another.
+        let bits: Vec<u32> = rows().map(|row| self.places[row.index()].bits()).collect();
+        let is_listed = |bits: u32| bits & (wanted | place::CONFLICTS) != 0;
+        let rows = rows().zip(bits).filter(|(_, bits)| is_listed(*bits));
+        rows.map(|(row, _)| row).collect()
     }
 
     /// The captures to which one leads, hop by hop to its end; empty for one that is its own end.

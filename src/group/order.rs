@@ -11,7 +11,7 @@ use crate::catalog::Catalog;
 /// Rows stand in the order of the input, so that a row id says where its capture stands.
 pub(super) fn arrange(catalog: &Catalog, places: &[Place]) -> (Vec<Tag>, Vec<u32>) {
     // A unique row stands for itself.
-    let mut order = tags(places.len(), |row| {
+    let mut order = tags(catalog.par_ids(), |row| {
         Some(places[row.index()].keeper().unwrap_or(row).0)
     });
     let mut sizes = vec![0];

@@ -100,9 +100,8 @@ pub(super) fn boilerplate(basis: Basis<'_>, urls: &Urls<'_>) -> Vec<ContentId> {
         ((is_any || common.contains(&content)) && is_page()).then_some(content)
     };
     let mut found = Vec::new();
-    let n_rows = basis.catalog.len();
     for_each_group(
-        n_rows,
+        basis.catalog.par_ids(),
         basis.lone_carriers(),
         carried,
         |content, carriers| {

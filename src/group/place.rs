@@ -41,6 +41,8 @@ pub(super) enum Fact {
     BothEmpty = 1 << 29,
 }
 
+/// The bits of conflicts.
+pub(super) const CONFLICTS: u32 = (1 << ROLE) - 1;
 /// Where the role starts, as its place in [`ROLES`].
 const ROLE: u32 = 23;
 const ROLES: [Role; 6] = [
@@ -82,7 +84,7 @@ impl Place {
     }
 
     pub(super) fn conflicts(&self) -> Conflicts {
-        Conflicts::from_bits(self.bits() & ((1 << ROLE) - 1))
+        Conflicts::from_bits(self.bits() & CONFLICTS)
     }
 
     pub(super) fn add_conflicts(&self, conflicts: Conflicts) {
@@ -107,7 +109,7 @@ impl Place {
         self.set_bits(self.bits() | fact as u32);
     }
 
-    fn bits(&self) -> u32 {
+    pub(super) fn bits(&self) -> u32 {
         self.bits.load(Relaxed)
     }
 
@@ -151,7 +153,6 @@ pub(super) fn place_pages(
     boilerplate: &[ContentId],
     places: &[Place],
 ) -> (u64, OwnLabels) {
-    let n_rows = basis.catalog.len();
     let join = |n_groups: &mut u64, page: &[Tag]| {
         *n_groups += 1;
         let keeper = basis.page_keeper(ways, page.iter().map(|tag| tag.row()));
@@ -170,7 +171,8 @@ pub(super) fn place_pages(
         [] => Alone::Counted,
         _ => Alone::Told,
     };
-    let (n_groups, _) = fold_groups(n_rows, alone, digest, |n_groups, content, page| {
+    let all = basis.catalog.par_ids();
+    let (n_groups, _) = fold_groups(all, alone, digest, |n_groups, content, page| {
         if boilerplate.binary_search(&content).is_ok() {
             for tag in page {
                 places[tag.row().index()].add_conflicts(Conflict::Boilerplate.into());
@@ -186,7 +188,8 @@ pub(super) fn place_pages(
     };
     let mut n_before: HashMap<u64, u64> = HashMap::new();
     let mut others = OwnLabels::new();
-    for_each_group(n_rows, Alone::Counted, own, |end, page| {
+    let led = led_to_ends(basis, own);
+    for_each_group(led.into_par_iter(), Alone::Counted, own, |end, page| {
         if page.len() < 2 {
             return;
         }
@@ -201,30 +204,42 @@ pub(super) fn place_pages(
     (n_groups, others)
 }
 
+/// Rows that lead to an end, and the ends: only these can share one by pointers alone.
+fn led_to_ends(basis: Basis<'_>, end_of: impl Fn(RowId) -> Option<RowId> + Sync) -> Vec<RowId> {
+    let pointing = basis.ends.pointing();
+    let leading = pointing.members().par_iter();
+    let (mut rows, mut ends): (Vec<RowId>, Vec<RowId>) = leading
+        .filter_map(|row| Some((*row, end_of(*row)?)))
+        .unzip();
+    ends.par_sort_unstable();
+    ends.dedup();
+    rows.extend(ends.iter().filter(|end| !pointing.has(**end)));
+    rows
+}
+
 /// Keys whose 64 bits another key has too, and comes before.
 pub(super) type Collided = HashSet<ComparisonKey>;
 
 /// Places the members of URL groups; those in page groups keep their keeper.
 pub(super) fn place_urls(basis: Basis<'_>, places: &[Place]) -> Keys {
     let key = |row| Some(basis.catalog.row(row).key);
-    let n_rows = basis.catalog.len();
-    let (found, n_alone) =
-        fold_groups(n_rows, Alone::Counted, key, |keys: &mut Keys, key, rows| {
-            keys.add(basis, key, rows);
-            if rows.len() < 2 {
-                return;
-            }
-            let rows: Vec<RowId> = rows
-                .iter()
-                .map(|tag| tag.row())
-                .filter(|row| !basis.is_out_of_scope(*row))
-                .collect();
-            if rows.len() > 1 {
-                keys.counts.groups += 1;
-                keys.counts.changed += u64::from(is_changed(basis, &rows));
-                place_url_group(basis, &rows, places);
-            }
-        });
+    let all = basis.catalog.par_ids();
+    let (found, n_alone) = fold_groups(all, Alone::Counted, key, |keys: &mut Keys, key, rows| {
+        keys.add(basis, key, rows);
+        if rows.len() < 2 {
+            return;
+        }
+        let rows: Vec<RowId> = rows
+            .iter()
+            .map(|tag| tag.row())
+            .filter(|row| !basis.is_out_of_scope(*row))
+            .collect();
+        if rows.len() > 1 {
+            keys.counts.groups += 1;
+            keys.counts.changed += u64::from(is_changed(basis, &rows));
+            place_url_group(basis, &rows, places);
+        }
+    });
     let mut keys = found.into_iter().fold(Keys::default(), Keys::and);
     keys.counts.keys += n_alone;
     keys.counts.uris = std::mem::take(&mut keys.uris).count(basis, n_alone);

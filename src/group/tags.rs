@@ -52,6 +52,8 @@ impl Id for RowId {
     }
 }
 
+/// Tags whose ids are looked up before any of them is compared.
+const WINDOW: usize = 256;
 /// Stretches for each thread: some have more groups in them than others.
 const STRETCHES_EACH: usize = 16;
 /// A stretch of fewer rows is not worth a thread's while.
@@ -66,27 +68,27 @@ pub(super) enum Alone {
     Told,
 }
 
-/// Calls `on_group` with the rows of each id that `id_of` gives, in order of ids; the rows of one are in order too. Returns
+/// Calls `on_group` with those of `rows` that have one id, id by id in their order; the rows of one are in order too. Returns
 /// how many rows were only counted.
 pub(super) fn for_each_group<I: Id>(
-    n_rows: usize,
+    rows: impl IndexedParallelIterator<Item = RowId>,
     alone: Alone,
     id_of: impl Fn(RowId) -> Option<I> + Sync,
     on_group: impl FnMut(I, &[Tag]),
 ) -> u64 {
-    let mut tags = tags(n_rows, |row| id_of(row).map(Id::bits));
+    let mut tags = tags(rows, |row| id_of(row).map(Id::bits));
     groups_in(&mut tags, alone, &id_of, on_group)
 }
 
 /// The same by many threads: groups that follow each other go to one account. Returns the accounts in the order of groups, and
 /// how many rows were only counted.
 pub(super) fn fold_groups<I: Id, A: Default + Send>(
-    n_rows: usize,
+    rows: impl IndexedParallelIterator<Item = RowId>,
     alone: Alone,
     id_of: impl Fn(RowId) -> Option<I> + Sync,
     on_group: impl Fn(&mut A, I, &[Tag]) + Sync,
 ) -> (Vec<A>, u64) {
-    let mut tags = tags(n_rows, |row| id_of(row).map(Id::bits));
+    let mut tags = tags(rows, |row| id_of(row).map(Id::bits));
     let stretches: Vec<(A, u64)> = stretches(&mut tags)
         .into_par_iter()
         .map(|tags| {
@@ -124,40 +126,84 @@ fn groups_in<I: Id>(
     id_of: &(impl Fn(RowId) -> Option<I> + Sync),
     mut on_group: impl FnMut(I, &[Tag]),
 ) -> u64 {
+    let is_counted = |same_bits: &[Tag]| same_bits.len() == 1 && alone == Alone::Counted;
     let mut n_alone = 0;
-    // Each tag was made of an id that is there.
-    let id_of = |tag: Tag| id_of(tag.row());
-    for same_bits in tags.chunk_by_mut(|a, b| a.bits() == b.bits()) {
-        if same_bits.len() == 1 && alone == Alone::Counted {
-            n_alone += 1;
-            continue;
+    let mut ids: Vec<Option<I>> = Vec::with_capacity(WINDOW);
+    for_each_window(tags, |window| {
+        // No look-up waits for another, so that many are under way at a time; group by group it was one or two.
+        ids.clear();
+        if window.len() <= WINDOW {
+            let groups = window.chunk_by(|a, b| a.bits() == b.bits());
+            let groups = groups.filter(|same_bits| !is_counted(same_bits));
+            ids.extend(groups.flatten().map(|tag| id_of(tag.row())));
         }
-        let Some(first) = id_of(same_bits[0]) else {
-            continue;
-        };
-        if same_bits
-            .par_iter()
-            .with_min_len(STRETCH_MIN)
-            .all(|tag| id_of(*tag) == Some(first))
-        {
-            on_group(first, same_bits);
-            continue;
-        }
-        same_bits.par_sort_unstable_by_key(|tag| (id_of(*tag), *tag));
-        for group in same_bits.chunk_by(|a, b| id_of(*a) == id_of(*b)) {
-            if let Some(id) = id_of(group[0]) {
-                on_group(id, group);
+        let mut known = ids.as_slice();
+        for same_bits in window.chunk_by_mut(|a, b| a.bits() == b.bits()) {
+            if is_counted(same_bits) {
+                n_alone += 1;
+                continue;
+            }
+            let only = match known.split_off(..same_bits.len()) {
+                Some(ids) => ids[0].filter(|id| ids.iter().all(|other| *other == Some(*id))),
+                None => only_id(same_bits, id_of),
+            };
+            match only {
+                Some(id) => on_group(id, same_bits),
+                None => tell_apart(same_bits, id_of, &mut on_group),
             }
         }
-    }
+    });
     n_alone
 }
 
-/// The rows to which `bits_of` gives some, sorted.
-pub(super) fn tags(n_rows: usize, bits_of: impl Fn(RowId) -> Option<u32> + Sync) -> Vec<Tag> {
-    let mut tags: Vec<Tag> = (0..n_rows)
-        .into_par_iter()
-        .map(RowId::from_index)
+/// Calls `on_window` with some tags after the other, never with only a part of those of equal bits; one of more than [`WINDOW`]
+/// has equal bits throughout.
+fn for_each_window(mut tags: &mut [Tag], mut on_window: impl FnMut(&mut [Tag])) {
+    while !tags.is_empty() {
+        let len = match tags.get(WINDOW) {
+            None => tags.len(),
+            Some(next) => {
+                let bits = next.bits();
+                match tags[..WINDOW].partition_point(|tag| tag.bits() < bits) {
+                    0 => tags.partition_point(|tag| tag.bits() == bits),
+                    len => len,
+                }
+            }
+        };
+        let (window, rest) = std::mem::take(&mut tags).split_at_mut(len);
+        on_window(window);
+        tags = rest;
+    }
+}
+
+/// The id of rows that have only one.
+fn only_id<I: Id>(tags: &[Tag], id_of: &(impl Fn(RowId) -> Option<I> + Sync)) -> Option<I> {
+    let first = id_of(tags[0].row())?;
+    let tags = tags.par_iter().with_min_len(STRETCH_MIN);
+    let is_only = tags.all(|tag| id_of(tag.row()) == Some(first));
+    is_only.then_some(first)
+}
+
+/// Calls `on_group` with the rows of each id, of several whose bits are equal by chance.
+fn tell_apart<I: Id>(
+    tags: &mut [Tag],
+    id_of: &(impl Fn(RowId) -> Option<I> + Sync),
+    on_group: &mut impl FnMut(I, &[Tag]),
+) {
+    tags.par_sort_unstable_by_key(|tag| (id_of(tag.row()), *tag));
+    for group in tags.chunk_by(|a, b| id_of(a.row()) == id_of(b.row())) {
+        if let Some(id) = id_of(group[0].row()) {
+            on_group(id, group);
+        }
+    }
+}
+
+/// Those of `rows` to which `bits_of` gives some, sorted.
+pub(super) fn tags(
+    rows: impl IndexedParallelIterator<Item = RowId>,
+    bits_of: impl Fn(RowId) -> Option<u32> + Sync,
+) -> Vec<Tag> {
+    let mut tags: Vec<Tag> = rows
         .map(|row| bits_of(row).map_or(Tag::NONE, |bits| Tag::new(bits, row)))
         .collect();
     tags.retain(|tag| *tag != Tag::NONE);
@@ -180,6 +226,10 @@ mod tests {
         }
     }
 
+    fn all(n_rows: u32) -> impl IndexedParallelIterator<Item = RowId> {
+        (0..n_rows).into_par_iter().map(RowId)
+    }
+
     #[test]
     fn groups_are_those_of_full_ids_in_their_order() {
         let id_of = |row: RowId| match row.0 {
@@ -198,14 +248,14 @@ mod tests {
         }
         for (alone, n_counted) in [(Alone::Told, 0), (Alone::Counted, 3)] {
             let mut found = Vec::new();
-            let n_alone = for_each_group(2000, alone, id_of, |id, group| {
+            let n_alone = for_each_group(all(2000), alone, id_of, |id, group| {
                 found.push((id, group.iter().map(|tag| tag.row()).collect::<Vec<_>>()));
             });
             assert_eq!(n_alone, n_counted);
             assert!(expected.clone().into_iter().eq(found));
             let rows = |group: &[Tag]| group.iter().map(|tag| tag.row()).collect();
             let (accounts, n_alone) = fold_groups(
-                2000,
+                all(2000),
                 alone,
                 id_of,
                 |account: &mut Vec<(Coarse, Vec<RowId>)>, id, group| {

@@ -11,6 +11,9 @@ use hashbrown::HashSet;
 use rayon::prelude::*;
 use xxhash_rust::xxh3::xxh3_128;
 
+/// Rows whose texts are read side by side.
+const TOUCHED_ROWS: usize = 128;
+
 /// Counts the distinct URIs of key groups.
 #[derive(Debug, Default)]
 pub(super) struct Uris {
@@ -94,7 +97,14 @@ fn n_spellings(basis: Basis<'_>, mut others: Vec<Other>) -> u64 {
             uri: [0, 4, 8, 12].map(part),
         }
     };
-    let mut spellings: Vec<Spelling> = others.par_iter().map(spelling).collect();
+    let mut spellings: Vec<Spelling> = others
+        .par_chunks(TOUCHED_ROWS)
+        .flat_map_iter(|others| {
+            let rows: Vec<RowId> = others.iter().map(|other| other.row).collect();
+            basis.catalog.touch(&rows);
+            others.iter().map(spelling)
+        })
+        .collect();
     drop(others);
     spellings.par_sort_unstable();
     spellings.chunk_by(|a, b| a == b).count() as u64
