@@ -178,7 +178,8 @@ impl<'a> Resolver<'a> {
             let offset = self.catalog.locator(*line).offset;
             key(line) ^ offset.wrapping_mul(ODD)
         };
-        // Mostly there is none. What another line may be found by stands in the rows, so that texts are read once.
+        // Hardly any line is repeated: one pass over the texts finds what is, and only lines that share a key with one of those
+        // are read again.
         let again = Sharded::default().insert_all(lines.len(), |nth| place(&lines[nth]));
         let mut keys = Sharded::default();
         keys.insert_all(again.len(), |nth| key(&lines[again[nth]]));

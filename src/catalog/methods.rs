@@ -146,7 +146,7 @@ pub fn resolve(catalog: &mut Catalog, requests: Requests) {
             },
         );
     }
-    // To ask every row for its id is to read all text, which may stand on disk.
+    // To ask every row that has a record id for it is to read its text, which may stand on disk.
     if requests.requests.is_empty() {
         return;
     }

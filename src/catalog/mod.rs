@@ -15,6 +15,7 @@ mod fields;
 mod inputs;
 mod keys;
 mod packed;
+mod restored;
 mod row;
 mod spool;
 mod starts;
@@ -124,7 +125,10 @@ impl Catalog {
 
     /// One row.
     #[must_use]
-    #[expect(clippy::inline_always, reason = "as unpacking is")]
+    #[expect(
+        clippy::inline_always,
+        reason = "its callers want one fact of many, as those of `Packed::row` do"
+    )]
     #[inline(always)]
     pub fn row(&self, id: RowId) -> Row {
         self.rows.get(id)
@@ -188,8 +192,11 @@ impl Catalog {
         }
     }
 
-    /// Reads a little of each of `rows` and of their texts, so that what is asked of them next is in the cache. One look does not
-    /// wait for the other, as it does where a row is read as a whole, then the next: the processor has many of them under way.
+    /// Rows that are worth to be read side by side: beyond that, the first are no longer in the cache when they are asked for.
+    pub const TOUCHED_ROWS: usize = 128;
+
+    /// Reads a byte of each of `rows`, of its text and of what that refers to, so that they are in the cache when they are asked for. The
+    /// processor has many of these look-ups under way, where row after row it waits for each.
     pub fn touch(&self, rows: &[RowId]) {
         let texts: Vec<u64> = rows.iter().map(|row| self.text(*row)).collect();
         self.spool.touch(&texts);

@@ -26,7 +26,7 @@ pub(super) struct Packed {
 /// Bytes of a row, in memory and on disk.
 pub(super) const PACKED_BYTES: usize = 56;
 
-/// Bits that flags have.
+/// Bits of `facts` that flags have; two more stand above the nanoseconds.
 const FLAGS: u32 = 22;
 /// Bits that nanoseconds have.
 const NANOS: u32 = 30;
@@ -168,6 +168,7 @@ impl Packed {
     }
 
     pub(super) fn set_flag(&mut self, flag: RowFlags) {
+        assert!(flag.bits() >> FLAGS == 0, "this one stands elsewhere");
         self.facts |= flag.bits();
     }
 }
@@ -202,7 +203,10 @@ pub struct Rows(pub(super) Arc<Vec<Packed>>);
 impl Rows {
     /// One of them.
     #[must_use]
-    #[expect(clippy::inline_always, reason = "as unpacking is")]
+    #[expect(
+        clippy::inline_always,
+        reason = "its callers want one fact of many, as those of `Packed::row` do"
+    )]
     #[inline(always)]
     pub fn get(&self, id: RowId) -> Row {
         self.0[id.index()].row()

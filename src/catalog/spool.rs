@@ -4,8 +4,8 @@ use super::fields::{Field, HAS_LENGTH, MASK_LEN, Reader, index};
 use super::inputs::Inputs;
 use super::row::hash_or_zero;
 use super::store::Text;
-use super::{Keys, Reference, Row, RowFlags, Target};
-use crate::capture::{Capture, Digest, Locator, Method, Payload, RefersTo};
+use super::{Keys, Reference, Target};
+use crate::capture::{Capture, Digest, Locator, Method};
 use crate::digest::parse_declared;
 use crate::source::spill;
 
@@ -176,7 +176,7 @@ impl Spool {
     }
 
     /// A locator as a head says it, with the ordinal in the whole input.
-    fn counted(&self, locator: Locator, text: u64) -> Locator {
+    pub(super) fn counted(&self, locator: Locator, text: u64) -> Locator {
         Locator {
             ordinal: locator.ordinal.wrapping_add(self.counts_from(text)),
             ..locator
@@ -218,7 +218,7 @@ impl Spool {
         self.read_stated_file(&mut self.reader(text), text)
     }
 
-    fn read_stated_file<'a>(&'a self, reader: &mut Reader<'a>, text: u64) -> &'a [u8] {
+    pub(super) fn read_stated_file<'a>(&'a self, reader: &mut Reader<'a>, text: u64) -> &'a [u8] {
         let own = reader.field(Field::StatedFile);
         match reader.number(Field::StatedBefore) {
             Some(back) => self.field(text - back, Field::StatedFile),
@@ -226,19 +226,19 @@ impl Spool {
         }
     }
 
-    /// Waits for the memory of texts, and of the inputs where they stand, all at once.
+    /// Reads a byte of each text, and of what it refers to in the inputs, so that they are in the cache.
     pub(super) fn touch(&self, texts: &[u64]) {
-        let heads = texts
+        let masks = texts
             .iter()
             .fold(0, |sum, text| sum ^ self.bytes[index(*text)]);
-        std::hint::black_box(heads);
-        let ends = texts.iter().fold(0, |sum, text| {
+        std::hint::black_box(masks);
+        let fields = texts.iter().fold(0, |sum, text| {
             let mut reader = self.head(*text).0;
-            let parts = [reader.target_uri(), reader.field(Field::DeclaredText)];
-            let firsts = parts.map(|part| part.first().copied().unwrap_or(0));
-            sum ^ firsts[0] ^ firsts[1]
+            let fields = [reader.target_uri(), reader.field(Field::DeclaredText)];
+            let [uri, digest] = fields.map(|field| field.first().copied().unwrap_or(0));
+            sum ^ uri ^ digest
         });
-        std::hint::black_box(ends);
+        std::hint::black_box(fields);
     }
 
     /// The digest that is declared.
@@ -265,62 +265,6 @@ impl Spool {
         hash.map_or(0, u64::from_le_bytes)
     }
 
-    /// The capture whose row is `row`.
-    pub(super) fn capture(&self, row: &Row, text: u64) -> Capture<'_> {
-        let (mut reader, locator) = self.head(text);
-        let is = |flag| row.flags.contains(flag);
-        let target_uri = reader.target_uri();
-        let record_id = reader.field(Field::RecordId);
-        let mime = reader.field(Field::Mime);
-        let language = reader.field(Field::Language);
-        let location = reader.field(Field::Location);
-        let truncated = reader.field(Field::Truncated);
-        let profile = reader.field(Field::Profile);
-        let stated_file = self.read_stated_file(&mut reader, text);
-        let declared_text = reader.field(Field::DeclaredText);
-        let refers_id = reader.field(Field::RefersToId);
-        let refers_uri = reader.field(Field::RefersToUri);
-        let method = match reader.field(Field::Method) {
-            b"" => Method::GET.name,
-            other => other,
-        };
-        let payload = read_payload(&mut reader, row, declared_text);
-        let request_hash = reader.array(Field::RequestHash);
-        let date = reader.date(Field::RefersToDate);
-        let text_hash = reader.array(Field::TextHash).map(u64::from_le_bytes);
-        Capture {
-            locator: self.counted(locator, text),
-            record_type: row.record_type,
-            target_uri,
-            record_id,
-            date: row.date,
-            method: Method {
-                name: method,
-                body_hash: request_hash.map_or(0, u128::from_le_bytes),
-            },
-            status: Some(row.status).filter(|status| *status > 0),
-            has_http_head: is(RowFlags::HTTP_HEAD),
-            mime,
-            language,
-            location,
-            is_hsts: is(RowFlags::HSTS),
-            payload: Payload {
-                text: text_hash,
-                ..payload
-            },
-            truncated,
-            refers_to: RefersTo {
-                record_id: refers_id,
-                target_uri: refers_uri,
-                date,
-            },
-            profile,
-            shares_member: is(RowFlags::SHARES_MEMBER),
-            stated_file,
-            is_index_line: is(RowFlags::INDEX_LINE),
-        }
-    }
-
     /// A reader of what follows the target URI.
     fn reader(&self, text: u64) -> Reader<'_> {
         let (mut reader, _) = self.head(text);
@@ -329,7 +273,7 @@ impl Spool {
     }
 
     /// A reader of a text, and what its head says; the ordinal counts from [`Spool::counts_from`].
-    fn head(&self, text: u64) -> (Reader<'_>, Locator) {
+    pub(super) fn head(&self, text: u64) -> (Reader<'_>, Locator) {
         Reader::with_locator(&self.bytes[index(text)..], |file| self.inputs.of(file))
     }
 }
@@ -380,31 +324,5 @@ fn put_payload(text: &mut Text<'_>, capture: &Capture<'_>) {
     text.put_date(Field::RefersToDate, capture.refers_to.date);
     if let Some(hash) = payload.text {
         text.put(Field::TextHash, &hash.to_le_bytes());
-    }
-}
-
-/// The digests and the length of a payload; the rest stands in the row.
-fn read_payload<'a>(reader: &mut Reader<'a>, row: &Row, declared_text: &'a [u8]) -> Payload<'a> {
-    let is = |flag| row.flags.contains(flag);
-    let other = reader.digest(Field::Digest);
-    let declared = reader.digest(Field::Declared);
-    let declared = if is(RowFlags::DECLARED) {
-        declared.or_else(|| parse_declared(declared_text))
-    } else {
-        None
-    };
-    let is_declared = is(RowFlags::DECLARED) && !is(RowFlags::DECLARED_DIFFERS);
-    Payload {
-        digest: if is_declared { declared } else { other },
-        declared,
-        decoded: reader.digest(Field::Decoded),
-        bytes: reader.number(Field::PayloadBytes),
-        body_hash: reader.array(Field::BodyHash).map(u128::from_le_bytes),
-        text: None,
-        decodes_to_nothing: is(RowFlags::DECODES_TO_NOTHING),
-        is_undecodable: is(RowFlags::UNDECODABLE),
-        declared_text,
-        status: row.digest_status,
-        completeness: row.completeness,
     }
 }

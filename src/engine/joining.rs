@@ -153,7 +153,6 @@ impl<'a> Joining<'a> {
             self.worker.setting,
         );
         self.archive.saved = self.saved.take();
-        self.archive.catalog.shrink();
         Ok(resolve(self.archive, self.across))
     }
 
@@ -301,6 +300,7 @@ fn resolve(mut archive: Archive, across: Across) -> Archive {
         let name = archive.catalog.file_name(damage.file).to_vec();
         archive.lose(Loss::of(damage, &name));
     }
+    archive.catalog.shrink();
     archive
 }
 

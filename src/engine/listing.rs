@@ -10,13 +10,10 @@ use crate::policy::Policy;
 use crate::report::{Lines, Link, Place, Report, Row};
 
 /// Captures whose lines, if they are listed, one thread makes before they are written; meanwhile others make the next.
-const BLOCK_PLACES: usize = 2048;
+const BLOCK_CAPTURES: usize = 2048;
 
 /// Most lines are shorter.
 const LINE_BYTES: usize = 512;
-
-/// Rows that are read side by side before the lines of any of them are made.
-const TOUCHED_ROWS: usize = 128;
 
 /// What rows are made of.
 #[derive(Clone, Copy, Debug)]
@@ -39,17 +36,17 @@ pub(super) fn write(
     lines: &Lines,
     report: &mut Report,
 ) -> Result<()> {
-    let n_places = sources.groups.n_places();
-    let blocks = (0..n_places)
-        .step_by(BLOCK_PLACES)
-        .map(|start| start..n_places.min(start + BLOCK_PLACES));
+    let n_captures = sources.groups.n_captures();
+    let blocks = (0..n_captures)
+        .step_by(BLOCK_CAPTURES)
+        .map(|start| start..n_captures.min(start + BLOCK_CAPTURES));
     in_order(
         blocks,
         || (Keyer::new(sources.policy), lines.clone()),
         |(keyer, lines), block, outlet| {
             let rows = sources.groups.listed(block, listing);
             let mut out = Vec::with_capacity(rows.len() * LINE_BYTES);
-            for some in rows.chunks(TOUCHED_ROWS) {
+            for some in rows.chunks(Catalog::TOUCHED_ROWS) {
                 sources.catalog.touch(some);
                 for row in some {
                     sources.push_row(*row, keyer, lines, &mut out);

@@ -208,16 +208,16 @@ impl Groups {
             .map_or_else(own, ContentId::label)
     }
 
-    /// Places in the order of the output: as many as there are captures.
+    /// Captures, listed or not.
     #[must_use]
-    pub fn n_places(&self) -> usize {
+    pub fn n_captures(&self) -> usize {
         self.order.len()
     }
 
-    /// The rows at some of these places that `listing` admits, in output order.
+    /// Of the captures from one to another in output order, the rows that `listing` admits.
     #[must_use]
-    pub fn listed(&self, places: Range<usize>, listing: Listing) -> Vec<RowId> {
-        let rows = || self.order[places.clone()].iter().map(|tag| tag.row());
+    pub fn listed(&self, captures: Range<usize>, listing: Listing) -> Vec<RowId> {
+        let rows = || self.order[captures.clone()].iter().map(|tag| tag.row());
         let wanted = match listing {
             Listing::Url => Fact::InUrlGroup as u32,
             Listing::Page => Fact::InPageGroup as u32,

@@ -6,13 +6,10 @@
 
 use super::Basis;
 use super::tags::Tag;
-use crate::catalog::{RowFlags, RowId};
+use crate::catalog::{Catalog, RowFlags, RowId};
 use hashbrown::HashSet;
 use rayon::prelude::*;
 use xxhash_rust::xxh3::xxh3_128;
-
-/// Rows whose texts are read side by side.
-const TOUCHED_ROWS: usize = 128;
 
 /// Counts the distinct URIs of key groups.
 #[derive(Debug, Default)]
@@ -98,7 +95,7 @@ fn n_spellings(basis: Basis<'_>, mut others: Vec<Other>) -> u64 {
         }
     };
     let mut spellings: Vec<Spelling> = others
-        .par_chunks(TOUCHED_ROWS)
+        .par_chunks(Catalog::TOUCHED_ROWS)
         .flat_map_iter(|others| {
             let rows: Vec<RowId> = others.iter().map(|other| other.row).collect();
             basis.catalog.touch(&rows);

@@ -223,7 +223,7 @@ fn assert_agrees(made: &[Made], thresholds: &Thresholds) {
     for (row, (fast, slow)) in fast.iter().zip(&slow.fates).enumerate() {
         assert_eq!(fast, slow, "fate of row {row} in {made:#?}");
     }
-    let order: Vec<RowId> = groups.listed(0..groups.n_places(), Listing::WithUnique);
+    let order: Vec<RowId> = groups.listed(0..groups.n_captures(), Listing::WithUnique);
     assert_eq!(order, slow.order, "order of {made:#?}");
     assert_eq!(groups.counts(), &slow.counts, "counts of {made:#?}");
 }
@@ -263,7 +263,7 @@ fn threads_change_nothing() {
         let pool = pool.build().expect("threads can be started");
         pool.install(|| {
             let groups = groups_of(&catalog, &Thresholds::default());
-            let order: Vec<RowId> = groups.listed(0..groups.n_places(), Listing::WithUnique);
+            let order: Vec<RowId> = groups.listed(0..groups.n_captures(), Listing::WithUnique);
             (fates(&catalog, &groups), groups.counts().clone(), order)
         })
     };

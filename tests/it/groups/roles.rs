@@ -455,7 +455,7 @@ fn groups_are_in_the_order_of_their_keepers_and_keepers_are_first() {
     ];
     let catalog = catalog_of(&made);
     let groups = groups_of(&catalog, &Thresholds::default());
-    let order = groups.listed(0..groups.n_places(), Listing::WithUnique);
+    let order = groups.listed(0..groups.n_captures(), Listing::WithUnique);
     let order: Vec<u32> = order.iter().map(|row| row.0).collect();
     assert_eq!(order, [1, 2, 5, 4, 3, 6, 0]);
     let ids: Vec<u64> = fates(&catalog, &groups)
@@ -484,7 +484,7 @@ fn a_listing_has_the_rows_of_its_level_and_every_conflict() {
         (Listing::WithUnique, &[0, 1, 2, 3, 4, 5]),
     ] {
         let rows: Vec<u32> = groups
-            .listed(0..groups.n_places(), listing)
+            .listed(0..groups.n_captures(), listing)
             .iter()
             .map(|row| row.0)
             .collect();

@@ -1,0 +1,91 @@
+//! A capture as it was pushed, put together from its row and its text.
+
+use super::fields::{Field, Reader};
+use super::spool::Spool;
+use super::{Row, RowFlags};
+use crate::capture::{Capture, Method, Payload, RefersTo};
+use crate::digest::parse_declared;
+
+impl Spool {
+    /// The capture whose row is `row`.
+    pub(super) fn capture(&self, row: &Row, text: u64) -> Capture<'_> {
+        let (mut reader, locator) = self.head(text);
+        let is = |flag| row.flags.contains(flag);
+        let target_uri = reader.target_uri();
+        let record_id = reader.field(Field::RecordId);
+        let mime = reader.field(Field::Mime);
+        let language = reader.field(Field::Language);
+        let location = reader.field(Field::Location);
+        let truncated = reader.field(Field::Truncated);
+        let profile = reader.field(Field::Profile);
+        let stated_file = self.read_stated_file(&mut reader, text);
+        let declared_text = reader.field(Field::DeclaredText);
+        let refers_id = reader.field(Field::RefersToId);
+        let refers_uri = reader.field(Field::RefersToUri);
+        let method = match reader.field(Field::Method) {
+            b"" => Method::GET.name,
+            other => other,
+        };
+        let payload = read_payload(&mut reader, row, declared_text);
+        let request_hash = reader.array(Field::RequestHash);
+        let date = reader.date(Field::RefersToDate);
+        let text_hash = reader.array(Field::TextHash).map(u64::from_le_bytes);
+        Capture {
+            locator: self.counted(locator, text),
+            record_type: row.record_type,
+            target_uri,
+            record_id,
+            date: row.date,
+            method: Method {
+                name: method,
+                body_hash: request_hash.map_or(0, u128::from_le_bytes),
+            },
+            status: Some(row.status).filter(|status| *status > 0),
+            has_http_head: is(RowFlags::HTTP_HEAD),
+            mime,
+            language,
+            location,
+            is_hsts: is(RowFlags::HSTS),
+            payload: Payload {
+                text: text_hash,
+                ..payload
+            },
+            truncated,
+            refers_to: RefersTo {
+                record_id: refers_id,
+                target_uri: refers_uri,
+                date,
+            },
+            profile,
+            shares_member: is(RowFlags::SHARES_MEMBER),
+            stated_file,
+            is_index_line: is(RowFlags::INDEX_LINE),
+        }
+    }
+}
+
+/// The digests and the length of a payload; the rest stands in the row.
+fn read_payload<'a>(reader: &mut Reader<'a>, row: &Row, declared_text: &'a [u8]) -> Payload<'a> {
+    let is = |flag| row.flags.contains(flag);
+    let other = reader.digest(Field::Digest);
+    let declared = reader.digest(Field::Declared);
+    let declared = if is(RowFlags::DECLARED) {
+        declared.or_else(|| parse_declared(declared_text))
+    } else {
+        None
+    };
+    let is_declared = is(RowFlags::DECLARED) && !is(RowFlags::DECLARED_DIFFERS);
+    Payload {
+        digest: if is_declared { declared } else { other },
+        declared,
+        decoded: reader.digest(Field::Decoded),
+        bytes: reader.number(Field::PayloadBytes),
+        body_hash: reader.array(Field::BodyHash).map(u128::from_le_bytes),
+        text: None,
+        decodes_to_nothing: is(RowFlags::DECODES_TO_NOTHING),
+        is_undecodable: is(RowFlags::UNDECODABLE),
+        declared_text,
+        status: row.digest_status,
+        completeness: row.completeness,
+    }
+}
