@@ -13,8 +13,8 @@ use crate::uri;
 pub(super) struct UrlFacts<'a> {
     catalog: &'a Catalog,
     base: Policy,
-    /// Whether the keys of the catalog were made by it.
-    has_base_keys: bool,
+    /// Whether `base` made the keys of the catalog.
+    is_catalog_base: bool,
 }
 
 impl<'a> UrlFacts<'a> {
@@ -24,7 +24,7 @@ impl<'a> UrlFacts<'a> {
         let plan = policy.plan().without_bets();
         Self {
             catalog,
-            has_base_keys: plan == *policy.plan(),
+            is_catalog_base: plan == *policy.plan(),
             base: Policy::of("base", "1", plan),
         }
     }
@@ -47,7 +47,7 @@ impl<'a> UrlFacts<'a> {
     /// The key of a row under the policy without its bets.
     #[must_use]
     pub(super) fn base_key(&self, row: RowId) -> ComparisonKey {
-        if self.has_base_keys {
+        if self.is_catalog_base {
             return self.catalog.url_key(row);
         }
         Keyer::new(&self.base).key(self.catalog.target_uri(row)).key

@@ -4,7 +4,8 @@
 //! tag  = 32 bits of what a row is grouped by ‖ its row id     one array, written in row order
 //! sort the tags as plain numbers                              rows of one id now stand together,
 //!                                                             with the few whose 32 bits are equal by chance
-//! each stretch of equal bits: its full ids, looked up         one id: a group as it stands
+//! each stretch of equal bits: its full ids (looked up for      one id: a group as it stands
+//!   256 tags at a time, since each look-up waits for memory)
 //!                                                             several: sorted by id
 //! ```
 //! A tag is a quarter of a 128-bit id with its row, and most rows are alone with their bits and never looked at again.
@@ -68,7 +69,7 @@ pub(super) enum Alone {
     Told,
 }
 
-/// Calls `on_group` with those of `rows` that have one id, id by id in their order; the rows of one are in order too. Returns
+/// Calls `on_group` for each id with those of `rows` that have it, in the order of ids; its rows are in the order of row ids. Returns
 /// how many rows were only counted.
 pub(super) fn for_each_group<I: Id>(
     rows: impl IndexedParallelIterator<Item = RowId>,
@@ -130,7 +131,7 @@ fn groups_in<I: Id>(
     let mut n_alone = 0;
     let mut ids: Vec<Option<I>> = Vec::with_capacity(WINDOW);
     for_each_window(tags, |window| {
-        // No look-up waits for another, so that many are under way at a time; group by group it was one or two.
+        // Looked up in one loop, so that the processor has many look-ups under way.
         ids.clear();
         if window.len() <= WINDOW {
             let groups = window.chunk_by(|a, b| a.bits() == b.bits());
@@ -156,8 +157,7 @@ fn groups_in<I: Id>(
     n_alone
 }
 
-/// Calls `on_window` with some tags after the other, never with only a part of those of equal bits; one of more than [`WINDOW`]
-/// has equal bits throughout.
+/// Hands out `tags` in windows: as many whole groups of equal bits as fit in [`WINDOW`], or one group that does not fit.
 fn for_each_window(mut tags: &mut [Tag], mut on_window: impl FnMut(&mut [Tag])) {
     while !tags.is_empty() {
         let len = match tags.get(WINDOW) {

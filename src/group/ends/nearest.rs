@@ -1,7 +1,7 @@
 //! The capture of a key that is nearest in time.
 //!
-//! Captures are sorted by key and date, so that each question is a few binary searches, however many
-//! captures a key has.
+//! Captures are sorted by key and date. Those of a key are found by its first bits, and a date among them by a binary search,
+//! however many captures a key has.
 
 use std::cmp::Reverse;
 
@@ -10,6 +10,8 @@ use rayon::slice::ParallelSliceMut;
 use crate::capture::Timestamp;
 use crate::catalog::{Catalog, RowId};
 
+/// Places that share their first bits, about.
+const SHARE_BITS: usize = 4;
 const NANOS_PER_SECOND: i128 = 1_000_000_000;
 
 /// A capture that may be led to.
@@ -28,20 +30,20 @@ pub(super) struct Place {
 /// Captures by key and date.
 #[derive(Debug, Default)]
 pub(super) struct Places {
-    all: Sorted,
+    all: ByKey,
     /// Those of `all` that do not lead on.
-    resting: Sorted,
+    resting: ByKey,
 }
 
 /// Places in order, and where the keys that start with the same bits begin.
 ///
-/// Keys are hashes: what these bits are not enough for is a step or two, where a search through all places is twenty, each of
-/// which waits for memory.
+/// Keys are hashes, so that few share these bits, and a search among those is short. A search through all places takes twenty
+/// steps, each of which waits for memory.
 #[derive(Debug, Default)]
-struct Sorted {
+struct ByKey {
     places: Vec<Place>,
     /// By the upper bits of a key, and the end of all behind them.
-    starts: Vec<u32>,
+    starts: Vec<usize>,
 }
 
 impl Places {
@@ -54,8 +56,8 @@ impl Places {
         });
         let resting = places.iter().filter(|place| !place.leads_on);
         Self {
-            resting: Sorted::of(resting.copied().collect()),
-            all: Sorted::of(places),
+            resting: ByKey::of(resting.copied().collect()),
+            all: ByKey::of(places),
         }
     }
 
@@ -109,9 +111,9 @@ impl Places {
     }
 }
 
-impl Sorted {
+impl ByKey {
     fn of(places: Vec<Place>) -> Self {
-        let n_starts = places.len().next_power_of_two();
+        let n_starts = (places.len() / SHARE_BITS).next_power_of_two();
         let mut starts = vec![0; n_starts + 1];
         for place in &places {
             starts[first_bits(place.key, n_starts) + 1] += 1;
@@ -130,8 +132,7 @@ impl Sorted {
             return &[];
         };
         let bits = first_bits(key, n_starts);
-        let alike = self.starts[bits] as usize..self.starts[bits + 1] as usize;
-        let places = &self.places[alike];
+        let places = &self.places[self.starts[bits]..self.starts[bits + 1]];
         let from = places.partition_point(|place| place.key < key);
         let len = places[from..].partition_point(|place| place.key == key);
         &places[from..from + len]
@@ -179,4 +180,41 @@ fn first_of_last_date(places: &[Place]) -> Option<&Place> {
 
 fn nanos(date: Timestamp) -> i128 {
     i128::from(date.seconds()) * NANOS_PER_SECOND + i128::from(date.nanos())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_has_the_places_that_are_its_own() {
+        let place = |row: u32, key| Place {
+            key,
+            date: Timestamp::UNKNOWN,
+            leads_on: false,
+            row: RowId(row),
+        };
+        let hash = |n: u32| xxhash_rust::xxh3::xxh3_128(&n.to_le_bytes());
+        for n_keys in [0, 1, 3, 40, 1000] {
+            // Some keys have several places, some share all but their last bits.
+            let keys = (0..n_keys).flat_map(|n| [hash(n), hash(n / 3), hash(n) ^ 1, u128::from(n)]);
+            let mut places: Vec<Place> =
+                (0..).zip(keys).map(|(row, key)| place(row, key)).collect();
+            places.sort_by_key(|place| place.key);
+            let by_key = ByKey::of(places.clone());
+            for key in (0..n_keys + 2).flat_map(|n| [hash(n), u128::from(n), !hash(n), u128::MAX]) {
+                let rows = |places: &[Place]| -> Vec<RowId> {
+                    places.iter().map(|place| place.row).collect()
+                };
+                let mut expected = places.clone();
+                expected.retain(|place| place.key == key);
+                assert_eq!(
+                    rows(by_key.of_key(key)),
+                    rows(&expected),
+                    "{key:x} of {n_keys}"
+                );
+            }
+        }
+        assert!(ByKey::default().of_key(7).is_empty());
+    }
 }

@@ -125,17 +125,17 @@ fn is_target(row: &Row) -> bool {
         .any(|flag| row.flags.contains(flag))
 }
 
-/// Redirects of a key that lead to another.
+/// The redirects of one key that lead to one target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Source {
     target: u128,
     key: u128,
     /// Hash of the path, if it is no root and leads to one; else 0.
-    astray: u64,
+    astray_path: u64,
 }
 
 impl Source {
-    /// All of them by target, then key; of one target and key, the one with the greatest hash. Texts are read in the order of the
+    /// Sorted by target, then key, the greatest first; of several paths of a key the greatest hash stands. Texts are read in the order of the
     /// input: in that of targets each would be a page of its own where texts do not fit in memory.
     fn all(catalog: &Catalog) -> Vec<Self> {
         let mut sources: Vec<Self> = catalog
@@ -145,7 +145,7 @@ impl Source {
                 Target::Key(target) => Some(Self {
                     target: bits(target),
                     key: bits(catalog.row(row).key),
-                    astray: match is_astray(catalog, row) {
+                    astray_path: match is_astray(catalog, row) {
                         true => xxh3_64(catalog.path(row)).max(1),
                         false => 0,
                     },
@@ -173,7 +173,7 @@ fn suspect_homes(sources: &[Source]) -> HashSet<u128> {
     sources
         .chunk_by(|one, other| one.target == other.target)
         .filter(|sources| {
-            let paths = sources.iter().map(|source| source.astray);
+            let paths = sources.iter().map(|source| source.astray_path);
             let paths: BTreeSet<u64> = paths.filter(|path| *path != 0).collect();
             paths.len() >= UNRELATED_HOME_MIN
         })
