@@ -10,20 +10,27 @@ use crate::scan::index_line::{Statement, is_date, number};
 /// Bytes that are looked at together.
 const BLOCK: usize = 64;
 
-/// Finds every `delimiter`, 64 bytes at a time: columns are so short that going from one to the next (`memchr`) took a fifth of
-/// what reading a CDX takes.
+/// Finds every `delimiter`, 64 bytes at a time: columns are so short that going from one to the next (`memchr`) took 14 % of reading
+/// 3 GB of CDX, and this takes 4 (Xeon with AVX-512, one thread).
 pub(super) fn cut(text: &[u8], delimiter: u8, cuts: &mut Vec<usize>) {
+    cut_on(Level::new(), text, delimiter, cuts);
+}
+
+/// The same with what a processor of this level has.
+fn cut_on(level: Level, text: &[u8], delimiter: u8, cuts: &mut Vec<usize>) {
     cuts.clear();
     match text.last_chunk() {
-        Some(last) => dispatch!(Level::new(), simd => {
+        Some(last) => dispatch!(level, simd => {
             let (blocks, rest) = text.as_chunks();
             for (nth, block) in blocks.iter().enumerate() {
                 push_places(delimiters(simd, block, delimiter), nth * BLOCK, cuts);
             }
-            // The last block overlaps the one before, whose bytes are not to be found twice.
-            let is_new = u64::MAX.checked_shl(u32::try_from(BLOCK - rest.len()).unwrap_or(0));
-            let found = delimiters(simd, last, delimiter) & is_new.unwrap_or(0);
-            push_places(found, text.len() - BLOCK, cuts);
+            if !rest.is_empty() {
+                // The last block overlaps the one before, whose bytes are not to be found twice.
+                let n_old = BLOCK - rest.len();
+                let found = delimiters(simd, last, delimiter) >> n_old << n_old;
+                push_places(found, text.len() - BLOCK, cuts);
+            }
         }),
         None => cuts.extend(memchr::memchr_iter(delimiter, text)),
     }
@@ -227,10 +234,12 @@ mod tests {
         #[test]
         fn cuts_where_delimiters_stand(text in proptest::collection::vec(prop_oneof![Just(b' '), Just(b'\t'), any::<u8>()], 0..300)) {
             for delimiter in [b' ', b'\t', 0xff] {
-                let mut cuts = vec![7];
-                cut(&text, delimiter, &mut cuts);
-                let expected = (0..text.len()).filter(|at| text[*at] == delimiter);
-                prop_assert!(expected.eq(cuts));
+                for level in [Level::new(), Level::baseline()] {
+                    let mut cuts = vec![7];
+                    cut_on(level, &text, delimiter, &mut cuts);
+                    let expected = (0..text.len()).filter(|at| text[*at] == delimiter);
+                    prop_assert!(expected.eq(cuts));
+                }
             }
         }
     }
