@@ -2,7 +2,9 @@
 
     peers.py fastwarc|warcio ARCHIVE
     peers.py duckdb-cdx|duckdb-cdxj INDEX THREADS             lines by URL
-    peers.py duckdb-cdx-report|duckdb-cdxj-report INDEX THREADS REPORT   rows of URL and digest groups, written as CSV
+    peers.py duckdb-cdx-report|duckdb-cdxj-report INDEX THREADS REPORT [MEMORY FOLDER]
+                                                              rows of URL and digest groups, written as CSV; in so much memory
+                                                              (1GiB), with FOLDER for the rest
 """
 import hashlib
 import sys
@@ -68,11 +70,15 @@ CDXJ_ROWS = """(select json_extract_string(json, '$.url') url, json_extract_stri
     quote='', escape='', header=false, auto_detect=false, columns={'line': 'varchar'})))"""
 
 
-def duckdb_report(lines, path, threads, report):
+def duckdb_report(lines, path, threads, report, memory=None, folder=None):
     """As near as one query comes to the report: each row with the sizes of its groups and the first URL of its content."""
     import duckdb as engine
 
-    connection = engine.connect(config={"threads": int(threads)})
+    config = {"threads": int(threads)}
+    if memory:
+        # The order of the input is no part of the job, and costs memory.
+        config |= {"memory_limit": memory, "temp_directory": folder, "preserve_insertion_order": False}
+    connection = engine.connect(config=config)
     query = f"""copy (select * from (select *, count(*) over (partition by url) n_url,
         count(*) over (partition by digest) n_digest,
         first_value(url) over (partition by digest order by timestamp) keeper_url from {lines})
