@@ -94,8 +94,8 @@ impl<'a> Setting<'a> {
 pub(super) struct Worker<'a> {
     pub(super) setting: Setting<'a>,
     pub(super) decoder: Decoder,
-    /// Of content codings.
-    pub(super) decoders: warc::Decoders,
+    /// Decoders of content codings.
+    pub(super) codings: warc::Codings,
 }
 
 impl<'a> Worker<'a> {
@@ -104,7 +104,7 @@ impl<'a> Worker<'a> {
         Self {
             setting,
             decoder: Decoder::default(),
-            decoders: warc::Decoders::default(),
+            codings: warc::Codings::default(),
         }
     }
 

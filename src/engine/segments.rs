@@ -25,7 +25,7 @@ pub(super) fn join(
     plan: &Plan,
     setting: Setting<'_>,
 ) {
-    let mut stored = Stored::new(plan);
+    let mut stored = SegmentSource::new(plan);
     for set in complete_sets(segments) {
         let first = set[0].locator;
         if let Some(found) = read_as_one(&set, &mut stored, setting)
@@ -71,7 +71,7 @@ fn is_complete(set: &[StoredSegment]) -> bool {
 /// The record that the segments of a set make; `None` if one of them cannot be read again.
 fn read_as_one(
     set: &[StoredSegment],
-    stored: &mut Stored<'_>,
+    stored: &mut SegmentSource<'_>,
     setting: Setting<'_>,
 ) -> Option<Found> {
     let mut whole = WholeRecord::new(setting, set[0].locator.file);
@@ -83,19 +83,19 @@ fn read_as_one(
     Some(whole.finish())
 }
 
-/// What segments are read again from. Most stand in the file of the one before, so its map is kept, as are the buffers.
+/// Reads segments again. Most stand in the file of the one before, so its map is kept, as are the buffers.
 #[derive(Debug)]
-struct Stored<'p> {
+struct SegmentSource<'p> {
     plan: &'p Plan,
-    file: Option<(FileId, Map)>,
+    mapped: Option<(FileId, Map)>,
     decoder: Decoder,
 }
 
-impl<'p> Stored<'p> {
+impl<'p> SegmentSource<'p> {
     fn new(plan: &'p Plan) -> Self {
         Self {
             plan,
-            file: None,
+            mapped: None,
             decoder: Decoder::default(),
         }
     }
@@ -103,8 +103,8 @@ impl<'p> Stored<'p> {
     /// Hands header and block of a segment to `sink`; `None` if they are not there to the end.
     fn read(&mut self, segment: &StoredSegment, sink: &mut impl FnMut(&[u8], &[u8])) -> Option<()> {
         let locator = segment.locator;
-        self.map(locator.file)?;
-        let (_, map) = self.file.as_ref()?;
+        self.open(locator.file)?;
+        let (_, map) = self.mapped.as_ref()?;
         let mut bytes = map.get(usize::try_from(locator.offset).ok()?..)?;
         let compression = source::sniff(&bytes[..bytes.len().min(SNIFFED)]).compression;
         let mut record = StoredRecord::new(segment.block_bytes);
@@ -121,20 +121,16 @@ impl<'p> Stored<'p> {
         (record.block_left == 0).then_some(())
     }
 
-    /// Maps a file, unless it is.
-    fn map(&mut self, file: FileId) -> Option<()> {
-        if self
-            .file
-            .as_ref()
-            .is_some_and(|(mapped, _)| *mapped == file)
-        {
+    /// Maps a file, unless it is the one that is mapped.
+    fn open(&mut self, file: FileId) -> Option<()> {
+        if self.mapped.as_ref().is_some_and(|(open, _)| *open == file) {
             return Some(());
         }
         let input = self.plan.inputs.get(file.0 as usize)?;
         if input.access != Access::File {
             return None;
         }
-        self.file = Some((file, Map::open(&input.path).ok()?));
+        self.mapped = Some((file, Map::open(&input.path).ok()?));
         Some(())
     }
 }

@@ -154,7 +154,7 @@ impl Worker<'_> {
         let setting = self.setting;
         let options = setting.warc_options();
         let mut reader = warc::Reader::new(collector.file(), warc::Framing::Members, options);
-        reader.swap_decoders(&mut self.decoders);
+        reader.swap_codings(&mut self.codings);
         let depth = match options.digests {
             DigestMode::Declared => Depth::Heads(PREFIX),
             DigestMode::Verify => Depth::Ahead(limit),
@@ -194,7 +194,7 @@ impl Worker<'_> {
         if end.position() >= mapped.map.len() as u64 && !setting.is_over(collector) {
             reader.finish(&mut |event| collector.take(&event));
         }
-        reader.swap_decoders(&mut self.decoders);
+        reader.swap_codings(&mut self.codings);
         let border = Border {
             walk: end,
             lines: None,
@@ -213,7 +213,7 @@ impl Worker<'_> {
         let setting = self.setting;
         let options = setting.warc_options();
         let mut reader = warc::Reader::over_map(collector.file(), &mapped.map, options);
-        reader.swap_decoders(&mut self.decoders);
+        reader.swap_codings(&mut self.codings);
         reader.stop_at(limit);
         let mut pages = Pages::new(&mapped.map, walk.position()..limit);
         source::plain_from(&mapped.map, walk.position(), |piece| {
@@ -232,7 +232,7 @@ impl Worker<'_> {
         if reader.stopped_at().is_none() && !setting.is_over(collector) {
             reader.finish(&mut |event| collector.take(&event));
         }
-        reader.swap_decoders(&mut self.decoders);
+        reader.swap_codings(&mut self.codings);
         pages.leave(end);
         let n_bytes = end - walk.position();
         collector.count_bytes(n_bytes, n_bytes);

@@ -113,7 +113,8 @@ impl<'m> Pages<'m> {
 
     /// Unmaps what stands before `offset`; what is read again is mapped again.
     ///
-    /// At the end of a run it would be one thread's work: 0.15 s for five gigabytes in single pages, a fifth of reading their heads.
+    /// Left to the end of the run, unmapping would be the work of one thread: 0.15 s for five gigabytes in single pages, a fifth of reading
+    /// their heads.
     pub fn leave(self, offset: u64) {
         let offset = usize::try_from(offset).unwrap_or(usize::MAX);
         let end = if offset < self.bytes.len() {
@@ -142,7 +143,7 @@ fn populate(_pages: &[u8]) {}
 #[cfg(target_os = "linux")]
 fn unmap(pages: &[u8]) {
     let start = pages.as_ptr().cast_mut().cast();
-    // SAFETY: the range is part of a file that is mapped for reading: whoever reads it next finds the file's bytes there again.
+    // SAFETY: the map is read-only and shared, so no page holds what the file does not.
     unsafe { libc::madvise(start, pages.len(), libc::MADV_DONTNEED) };
 }
 

@@ -89,11 +89,11 @@ pub struct Options {
 
 /// Decoders of content codings, which cost more to make than most bodies cost to decode.
 #[derive(Default)]
-pub struct Decoders(Coding);
+pub struct Codings(Coding);
 
-impl std::fmt::Debug for Decoders {
+impl std::fmt::Debug for Codings {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Decoders").finish_non_exhaustive()
+        f.debug_struct("Codings").finish_non_exhaustive()
     }
 }
 
@@ -230,8 +230,8 @@ impl<'m> Reader<'m> {
     }
 
     /// Exchanges the decoders that it uses: those of the reader before go on with the next one's bodies.
-    pub fn swap_decoders(&mut self, decoders: &mut Decoders) {
-        std::mem::swap(self.body.coding_mut(), &mut decoders.0);
+    pub fn swap_codings(&mut self, codings: &mut Codings) {
+        std::mem::swap(self.body.coding_mut(), &mut codings.0);
     }
 
     /// Of a plain input: stops between records, at the first place from `limit` on.
