@@ -40,7 +40,7 @@ use fields::Field;
 use packed::Packed;
 
 use crate::Result;
-use crate::capture::{Capture, FileId, Locator, Method};
+use crate::capture::{Capture, FileId, Locator};
 use crate::digest;
 use crate::key::ComparisonKey;
 use row::hash_or_zero;
@@ -178,25 +178,11 @@ impl Catalog {
         (0..self.len()).into_par_iter().map(RowId::from_index)
     }
 
-    /// The capture as it was pushed.
-    #[must_use]
-    pub fn capture(&self, id: RowId) -> Capture<'_> {
-        let capture = self.spool.capture(&self.row(id), self.text(id));
-        let asked = self.asked.get(&id);
-        match asked.and_then(|asked| Some((asked.method.as_deref()?, asked.body_hash))) {
-            Some((name, body_hash)) => Capture {
-                method: Method { name, body_hash },
-                ..capture
-            },
-            None => capture,
-        }
-    }
-
-    /// Rows that are worth to be read side by side: beyond that, the first are no longer in the cache when they are asked for.
+    /// Rows that are read side by side: of many more, the first leave the cache before they are asked for.
     pub const TOUCHED_ROWS: usize = 128;
 
-    /// Reads a byte of each of `rows`, of its text and of what that refers to, so that they are in the cache when they are asked for. The
-    /// processor has many of these look-ups under way, where row after row it waits for each.
+    /// Reads a byte of each of `rows`, of its text and of what that refers to, so that they are in the cache. The processor has many
+    /// of these look-ups under way, where row after row it waits for each.
     pub fn touch(&self, rows: &[RowId]) {
         let texts: Vec<u64> = rows.iter().map(|row| self.text(*row)).collect();
         self.spool.touch(&texts);
@@ -347,6 +333,7 @@ impl Catalog {
             kept += 1;
         }
         rows.truncate(kept);
+        rows.shrink_to_fit();
         self.asked = asked;
     }
 

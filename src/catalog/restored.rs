@@ -2,9 +2,25 @@
 
 use super::fields::{Field, Reader};
 use super::spool::Spool;
-use super::{Row, RowFlags};
+use super::{Catalog, Row, RowFlags, RowId};
 use crate::capture::{Capture, Method, Payload, RefersTo};
 use crate::digest::parse_declared;
+
+impl Catalog {
+    /// The capture as it was pushed.
+    #[must_use]
+    pub fn capture(&self, id: RowId) -> Capture<'_> {
+        let capture = self.spool.capture(&self.row(id), self.text(id));
+        let asked = self.asked.get(&id);
+        match asked.and_then(|asked| Some((asked.method.as_deref()?, asked.body_hash))) {
+            Some((name, body_hash)) => Capture {
+                method: Method { name, body_hash },
+                ..capture
+            },
+            None => capture,
+        }
+    }
+}
 
 impl Spool {
     /// The capture whose row is `row`.

@@ -153,6 +153,8 @@ impl<'a> Joining<'a> {
             self.worker.setting,
         );
         self.archive.saved = self.saved.take();
+        // Before the tables of what is resolved take room of their own.
+        self.archive.catalog.shrink();
         Ok(resolve(self.archive, self.across))
     }
 
@@ -300,7 +302,6 @@ fn resolve(mut archive: Archive, across: Across) -> Archive {
         let name = archive.catalog.file_name(damage.file).to_vec();
         archive.lose(Loss::of(damage, &name));
     }
-    archive.catalog.shrink();
     archive
 }
 

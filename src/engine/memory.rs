@@ -12,6 +12,8 @@ use crate::{Error, Result};
 const BASE_BYTES: u64 = 8 << 20;
 /// Bytes that one thread takes beside large blocks: what it inflates, and the lines it makes.
 const THREAD_BYTES: u64 = 4 << 20;
+/// The part of the bound that is left to what grows in small blocks: shards of sets, rows on their way to the catalog.
+const SMALL_BLOCKS: u64 = 16;
 
 /// `--memory` and `--temp-dir`.
 #[derive(Clone, Debug, Default)]
@@ -44,7 +46,8 @@ impl Memory {
         let Some(bytes_max) = self.bytes_max.or_else(|| Some(available()? / 2)) else {
             return Ok(());
         };
-        let beside = BASE_BYTES + THREAD_BYTES * reading.threads.get() as u64;
+        let beside =
+            BASE_BYTES + THREAD_BYTES * reading.threads.get() as u64 + bytes_max / SMALL_BLOCKS;
         let bytes = bytes_max.saturating_sub(beside).max(bytes_max / 4);
         match spill::bound(usize::try_from(bytes).unwrap_or(usize::MAX), &self.folder()) {
             // Nobody asked for it: a machine without a folder for temporary files has no bound.
