@@ -169,3 +169,46 @@ fn what_is_printed_goes_to_no_file_that_is_read() {
         );
     }
 }
+
+#[test]
+fn a_key_sends_one_path_home_however_it_is_spelled() {
+    // Two paths, though the first is spelled in two ways; then three. Which letter it is does not matter.
+    for (urls, n_suspect) in [
+        (
+            [
+                "http://a.test/./x",
+                "http://a.test/x",
+                "http://b.test/x",
+                "http://c.test/y",
+            ],
+            0,
+        ),
+        (
+            [
+                "http://a.test/./x",
+                "http://a.test/x",
+                "http://b.test/z",
+                "http://c.test/y",
+            ],
+            4,
+        ),
+    ] {
+        for letter in ["x", "q", "m", "w", "k", "d"] {
+            let mut lines = String::from(
+                " CDX N b a m s k r M S V g\nk 20240101000000 http://t.test/ text/html 200 CH3K3DWFFIUYJK5K7V6DWULFAN4FYIDS - - 1 9 f\n",
+            );
+            for (nth, url) in urls.iter().enumerate() {
+                let url = url.replace("x", letter);
+                lines +=
+                    &format!("k 20240101000000 {url} text/html 301 - http://t.test/ - 1 {nth} f\n");
+            }
+            let file = tempfile::NamedTempFile::new().expect("there is room for it");
+            std::fs::write(file.path(), lines).expect("there is room for it");
+            let path = file.path().to_str().expect("its name is UTF-8");
+            let output = dedupe(&["--in", path, "--json", "-q"]);
+            let summary: serde_json::Value =
+                serde_json::from_slice(&output.stdout).expect("it is JSON");
+            assert_eq!(summary["redirects"]["suspect_home"], n_suspect, "{letter}");
+        }
+    }
+}

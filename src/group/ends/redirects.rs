@@ -130,30 +130,49 @@ fn is_target(row: &Row) -> bool {
 struct Source {
     target: u128,
     key: u128,
+    /// Which spelling of the key it is, since these may differ in their paths.
+    spelling: Spelling,
     /// Hash of the path, if it is no root and leads to one; else 0.
     astray_path: u64,
 }
 
+/// The spellings of one key, in the order in which they stand for all: what is the key text itself, else the shortest path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Spelling {
+    Verbatim,
+    Other(usize),
+}
+
 impl Source {
-    /// Sorted by target, then key, the greatest first; of several paths of a key the greatest hash stands. Texts are read in the order of the
-    /// input: in that of targets each would be a page of its own where texts do not fit in memory.
+    /// `None` of a redirect that leads to no key.
+    fn of(catalog: &Catalog, row: RowId) -> Option<Self> {
+        let Target::Key(target) = catalog.target(row) else {
+            return None;
+        };
+        let (fixed, path) = (catalog.row(row), catalog.path(row));
+        Some(Self {
+            target: bits(target),
+            key: bits(fixed.key),
+            spelling: match fixed.flags.contains(RowFlags::VERBATIM) {
+                true => Spelling::Verbatim,
+                false => Spelling::Other(path.len()),
+            },
+            astray_path: match is_astray(catalog, row) {
+                true => xxh3_64(path).max(1),
+                false => 0,
+            },
+        })
+    }
+
+    /// Sorted by target, then key; of one key the first spelling. Texts are read in the order of the input: in that of targets each
+    /// would be a page of its own where texts do not fit in memory.
     fn all(catalog: &Catalog) -> Vec<Self> {
         let mut sources: Vec<Self> = catalog
             .par_ids()
             .filter(|row| is_redirect(&catalog.row(*row)))
-            .filter_map(|row| match catalog.target(row) {
-                Target::Key(target) => Some(Self {
-                    target: bits(target),
-                    key: bits(catalog.row(row).key),
-                    astray_path: match is_astray(catalog, row) {
-                        true => xxh3_64(catalog.path(row)).max(1),
-                        false => 0,
-                    },
-                }),
-                _ => None,
-            })
+            .filter_map(|row| Self::of(catalog, row))
             .collect();
-        sources.par_sort_unstable_by(|one, other| other.cmp(one));
+        sources.par_sort_unstable();
         sources.dedup_by_key(|source| (source.target, source.key));
         sources
     }
