@@ -15,9 +15,6 @@ use super::spool::Spool;
 use super::{Batch, Catalog, Inputs};
 use crate::source::spill;
 
-/// Another number whenever the bytes of rows or texts come to mean something else.
-pub const LAYOUT: u32 = 2;
-
 /// Rows that are written at a time.
 const ROWS_AT_ONCE: usize = 1 << 10;
 /// Bytes of the sum at the end.

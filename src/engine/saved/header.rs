@@ -10,7 +10,7 @@ use super::super::plan::{Access, Plan};
 use super::super::read::Setting;
 use super::{HEADER_BYTES_MAX, MARK, WHAT_TO_DO};
 use crate::capture::FileId;
-use crate::catalog::saved::{LAYOUT, Reader, Writer};
+use crate::catalog::saved::{Reader, Writer};
 use crate::scan::warc::VisibleText;
 use crate::source::Version;
 use crate::{Error, Result};
@@ -42,7 +42,6 @@ pub(super) fn facts(setting: &Setting<'_>) -> Vec<Fact> {
     };
     let facts = [
         ("version of dedupe", env!("CARGO_PKG_VERSION").to_owned()),
-        ("layout of rows", LAYOUT.to_string()),
         ("command", command.to_owned()),
         ("policy", setting.policy.id().to_string()),
         ("--digests", digests_name(setting.how.digests).to_owned()),
