@@ -340,7 +340,7 @@ fn open(path: &Path) -> Result<(Header, Reader<File>)> {
 fn damaged(path: &Path, error: io::Error) -> Error {
     match error.kind() {
         io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidData => Error::failed(format!(
-            "what was saved is damaged, and cannot be gone on from; {WHAT_TO_DO}"
+            "what was saved is damaged, or by another dedupe, and cannot be gone on from; {WHAT_TO_DO}"
         ))
         .at(path),
         _ => Error::io("read", path, error),
