@@ -4,9 +4,8 @@
 //! tag  = 32 bits of what a row is grouped by ‖ its row id     one array, written in row order
 //! sort the tags as plain numbers                              rows of one id now stand together,
 //!                                                             with the few whose 32 bits are equal by chance
-//! each stretch of equal bits: its full ids (looked up for      one id: a group as it stands
-//!   256 tags at a time, since each look-up waits for memory)
-//!                                                             several: sorted by id
+//! each stretch of equal bits: its full ids (looked up for     one id: a group as it stands
+//!     some hundred tags at a time: each waits for memory)     several: sorted by id
 //! ```
 //! A tag is a quarter of a 128-bit id with its row, and most rows are alone with their bits and never looked at again.
 //! The sort goes through the array in order, also where it stands in a spill file; rows that all share one id are one
