@@ -8,7 +8,7 @@ use super::starts::RecordStarts;
 use super::{Catalog, Row, RowFlags, RowId, base_name};
 use crate::capture::{Damage, Digest, FileId, RecordType};
 use crate::key::ComparisonKey;
-use crate::set::{Sharded, shared};
+use crate::set::shared;
 
 /// Named damage is kept up to this many lines; the rest is counted.
 const DAMAGE_KEPT_MAX: usize = 100;
@@ -173,26 +173,13 @@ impl<'a> Resolver<'a> {
         if !self.files.is_empty() || !self.by_id.is_empty() {
             return lines.to_vec();
         }
-        let key = |line: &RowId| self.catalog.url_key(*line).key;
-        let place = |line: &RowId| {
-            let offset = self.catalog.locator(*line).offset;
-            key(line) ^ offset.wrapping_mul(ODD)
-        };
-        // Hardly any line is repeated: one pass over the texts finds what is, and only lines that share a key with one of those
-        // are read again.
-        let again = Sharded::default().insert_all(lines.len(), |nth| place(&lines[nth]));
-        let mut keys = Sharded::default();
-        keys.insert_all(again.len(), |nth| key(&lines[again[nth]]));
-        if keys.is_empty() {
-            return Vec::new();
-        }
-        let same_key: Vec<RowId> = lines
-            .par_iter()
-            .copied()
-            .filter(|line| keys.contains(key(line)))
-            .collect();
-        let found = shared(same_key.len(), |nth| place(&same_key[nth]));
-        found.into_iter().map(|nth| same_key[nth]).collect()
+        let key = |nth: usize| self.catalog.url_key(lines[nth]).key;
+        // Hardly any line is repeated, and the offset stands in its text.
+        let found = shared(lines.len(), key, |nth| {
+            let offset = self.catalog.locator(lines[nth]).offset;
+            key(nth) ^ offset.wrapping_mul(ODD)
+        });
+        found.into_iter().map(|nth| lines[nth]).collect()
     }
 
     fn identity(&self, line: RowId, seen: &mut HashSet<u128>) -> Identity {
