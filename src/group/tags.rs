@@ -54,6 +54,8 @@ impl Id for RowId {
 
 /// Tags whose ids are looked up before any of them is compared.
 const WINDOW: usize = 256;
+/// Where a group of more is among them, ids are looked up as they are compared.
+const LOOKED_UP_MAX: usize = 2 * WINDOW;
 /// Stretches for each thread: some have more groups in them than others.
 const STRETCHES_EACH: usize = 16;
 /// A stretch of fewer rows is not worth a thread's while.
@@ -109,30 +111,39 @@ fn stretches(mut tags: &mut [Tag]) -> Vec<&mut [Tag]> {
     let len = tags.len() / (rayon::current_num_threads() * STRETCHES_EACH);
     let len = len.max(STRETCH_MIN);
     let mut stretches = Vec::new();
-    while tags.len() > len {
-        let bits = tags[len].bits();
-        let end = len + tags[len..].partition_point(|tag| tag.bits() == bits);
-        let (stretch, rest) = std::mem::take(&mut tags).split_at_mut(end);
-        stretches.push(stretch);
-        tags = rest;
+    while !tags.is_empty() {
+        stretches.push(cut(&mut tags, len));
     }
-    stretches.push(tags);
     stretches
 }
 
+/// Takes the first `len` of sorted tags, and those behind that have the bits of the next one.
+fn cut<'t>(tags: &mut &'t mut [Tag], len: usize) -> &'t mut [Tag] {
+    let len = tags.get(len).map_or(tags.len(), |next| {
+        let alike = tags[len..]
+            .iter()
+            .take_while(|tag| tag.bits() == next.bits());
+        len + alike.count()
+    });
+    let (stretch, rest) = std::mem::take(tags).split_at_mut(len);
+    *tags = rest;
+    stretch
+}
+
 fn groups_in<I: Id>(
-    tags: &mut [Tag],
+    mut tags: &mut [Tag],
     alone: Alone,
     id_of: &(impl Fn(RowId) -> Option<I> + Sync),
     mut on_group: impl FnMut(I, &[Tag]),
 ) -> u64 {
     let is_counted = |same_bits: &[Tag]| same_bits.len() == 1 && alone == Alone::Counted;
     let mut n_alone = 0;
-    let mut ids: Vec<Option<I>> = Vec::with_capacity(WINDOW);
-    for_each_window(tags, |window| {
+    let mut ids: Vec<Option<I>> = Vec::with_capacity(LOOKED_UP_MAX);
+    while !tags.is_empty() {
+        let window = cut(&mut tags, WINDOW);
         // Looked up in one loop, so that the processor has many look-ups under way.
         ids.clear();
-        if window.len() <= WINDOW {
+        if window.len() <= LOOKED_UP_MAX {
             let groups = window.chunk_by(|a, b| a.bits() == b.bits());
             let groups = groups.filter(|same_bits| !is_counted(same_bits));
             ids.extend(groups.flatten().map(|tag| id_of(tag.row())));
@@ -152,27 +163,8 @@ fn groups_in<I: Id>(
                 None => tell_apart(same_bits, id_of, &mut on_group),
             }
         }
-    });
-    n_alone
-}
-
-/// Hands out `tags` in windows: as many whole groups of equal bits as fit in [`WINDOW`], or one group that does not fit.
-fn for_each_window(mut tags: &mut [Tag], mut on_window: impl FnMut(&mut [Tag])) {
-    while !tags.is_empty() {
-        let len = match tags.get(WINDOW) {
-            None => tags.len(),
-            Some(next) => {
-                let bits = next.bits();
-                match tags[..WINDOW].partition_point(|tag| tag.bits() < bits) {
-                    0 => tags.partition_point(|tag| tag.bits() == bits),
-                    len => len,
-                }
-            }
-        };
-        let (window, rest) = std::mem::take(&mut tags).split_at_mut(len);
-        on_window(window);
-        tags = rest;
     }
+    n_alone
 }
 
 /// The id of rows that have only one.
