@@ -104,7 +104,7 @@ impl<'m> Pages<'m> {
             return;
         }
         let end = offset.saturating_add(WINDOW).min(self.end);
-        populate(&self.bytes[self.mapped..end]);
+        advise(&self.bytes[self.mapped..end], Advice::Populate);
         self.mapped = end / WINDOW * WINDOW;
         if end == self.end {
             self.mapped = end;
@@ -123,32 +123,33 @@ impl<'m> Pages<'m> {
             self.bytes.len()
         };
         if self.start < end {
-            unmap(&self.bytes[self.start..end]);
+            advise(&self.bytes[self.start..end], Advice::Unmap);
         }
     }
 }
 
-/// Maps pages; where the system cannot, they are mapped when they are read.
+/// What is asked of the system for some pages.
+#[derive(Clone, Copy, Debug)]
+enum Advice {
+    /// To map them; where it cannot, they are mapped when they are read.
+    Populate,
+    /// To unmap them, though they stay in its cache; where it cannot, they are unmapped with the file.
+    Unmap,
+}
+
 #[cfg(target_os = "linux")]
-fn populate(pages: &[u8]) {
+fn advise(pages: &[u8], advice: Advice) {
+    let advice = match advice {
+        Advice::Populate => libc::MADV_POPULATE_READ,
+        Advice::Unmap => libc::MADV_DONTNEED,
+    };
     let start = pages.as_ptr().cast_mut().cast();
-    // SAFETY: the range is mapped, as part of a slice; the call changes no byte of it.
-    unsafe { libc::madvise(start, pages.len(), libc::MADV_POPULATE_READ) };
+    // SAFETY: the range is mapped, as part of a slice, and the map is read-only and shared: no page holds what the file does not.
+    unsafe { libc::madvise(start, pages.len(), advice) };
 }
 
 #[cfg(not(target_os = "linux"))]
-fn populate(_pages: &[u8]) {}
-
-/// Unmaps pages, which stay in the system's cache; where the system cannot, they are unmapped with the file.
-#[cfg(target_os = "linux")]
-fn unmap(pages: &[u8]) {
-    let start = pages.as_ptr().cast_mut().cast();
-    // SAFETY: the map is read-only and shared, so no page holds what the file does not.
-    unsafe { libc::madvise(start, pages.len(), libc::MADV_DONTNEED) };
-}
-
-#[cfg(not(target_os = "linux"))]
-fn unmap(_pages: &[u8]) {}
+fn advise(_pages: &[u8], _advice: Advice) {}
 
 impl Deref for Map {
     type Target = [u8];
