@@ -154,29 +154,28 @@ impl StoredRecord {
 
     /// Hands the header, once it is whole, and the bytes of the block to `sink`.
     fn take(&mut self, mut bytes: &[u8], sink: &mut impl FnMut(&[u8], &[u8])) -> ControlFlow<()> {
-        if !self.is_in_block && self.header.is_empty() {
-            // Nearly always it is all there, and need not be copied.
-            if let Some(end) = header_end(&bytes[..bytes.len().min(HEADER_MAX)]) {
-                self.is_in_block = true;
-                sink(&bytes[..end], b"");
-                bytes = &bytes[end..];
-            }
-        }
         if !self.is_in_block {
-            let before = self.header.len();
-            self.header
-                .extend_from_slice(&bytes[..bytes.len().min(HEADER_MAX)]);
-            let Some(end) = header_end(&self.header) else {
-                return if self.header.len() > HEADER_MAX {
-                    ControlFlow::Break(())
-                } else {
-                    ControlFlow::Continue(())
-                };
+            let part = &bytes[..bytes.len().min(HEADER_MAX)];
+            let n_before = self.header.len();
+            // Nearly always all of it is in the first piece, and need not be copied.
+            let header = if n_before == 0 {
+                part
+            } else {
+                self.header.extend_from_slice(part);
+                &self.header
             };
-            self.header.truncate(end);
+            let Some(end) = header_end(header) else {
+                if header.len() > HEADER_MAX {
+                    return ControlFlow::Break(());
+                }
+                if n_before == 0 {
+                    self.header.extend_from_slice(part);
+                }
+                return ControlFlow::Continue(());
+            };
+            sink(&header[..end], b"");
             self.is_in_block = true;
-            bytes = &bytes[end - before..];
-            sink(&self.header, b"");
+            bytes = &bytes[end - n_before..];
         }
         let n = usize::try_from(self.block_left).map_or(bytes.len(), |left| left.min(bytes.len()));
         self.block_left -= n as u64;
