@@ -1,5 +1,7 @@
 //! A point in time as archives state it: UTC, up to nanoseconds, or unknown.
 
+use std::ops::Range;
+
 /// Seconds and nanoseconds since 1970-01-01T00:00:00Z, or unknown.
 ///
 /// Unknown sorts last. A coarser date (`2024`) stands for its first instant.
@@ -68,21 +70,26 @@ impl Timestamp {
     /// A prefix that ends with a whole field (4, 6, 8, 10 or 12 digits, as in early ARC files) stands for its first instant; any other length is unknown.
     #[must_use]
     pub fn parse_digits(text: &[u8]) -> Self {
-        let mut rest = Rest(text);
         let is_whole = matches!(text.len(), 4 | 6 | 8 | 10 | 12 | 14 | 17);
         if !is_whole || !text.iter().all(u8::is_ascii_digit) {
             return Self::UNKNOWN;
         }
-        let mut field = |len, absent| rest.number(len).unwrap_or(absent);
-        let civil = Civil {
-            year: field(4, 0),
-            month: field(2, 1),
-            day: field(2, 1),
-            hour: field(2, 0),
-            minute: field(2, 0),
-            second: field(2, 0),
+        // What is left out is the first.
+        let mut digits = *b"00000101000000000";
+        digits[..text.len()].copy_from_slice(text);
+        let number = |range: Range<usize>| {
+            let digits = digits[range].iter();
+            digits.fold(0, |number, digit| number * 10 + i64::from(digit - b'0'))
         };
-        let nanos = rest.fraction().unwrap_or(0);
+        let civil = Civil {
+            year: number(0..4),
+            month: number(4..6),
+            day: number(6..8),
+            hour: number(8..10),
+            minute: number(10..12),
+            second: number(12..14),
+        };
+        let nanos = u32::try_from(number(14..17) * 1_000_000).expect("it is below a second");
         civil
             .instant(0)
             .map_or(Self::UNKNOWN, |seconds| Self::new(seconds, nanos))
@@ -96,22 +103,31 @@ impl Timestamp {
         else {
             return;
         };
-        write_number(out, civil.year, 4);
-        for (mark, value) in [(b'-', civil.month), (b'-', civil.day), (b'T', civil.hour)] {
-            out.push(mark);
-            write_number(out, value, 2);
+        let mut text = *b"0000-00-00T00:00:00.000000000";
+        let mut start = 0;
+        if (0..10_000).contains(&civil.year) {
+            put_number(&mut text[..4], civil.year);
+        } else {
+            // RFC 3339 has four digits; of other years, as ISO 8601 has them, sign and digits come before the rest.
+            out.extend_from_slice(format!("{:05}", civil.year).as_bytes());
+            start = 4;
         }
-        for value in [civil.minute, civil.second] {
-            out.push(b':');
-            write_number(out, value, 2);
+        for (place, value) in [
+            (5..7, civil.month),
+            (8..10, civil.day),
+            (11..13, civil.hour),
+            (14..16, civil.minute),
+            (17..19, civil.second),
+        ] {
+            put_number(&mut text[place], value);
         }
+        let mut len = 19;
         if nanos != 0 {
-            out.push(b'.');
-            write_number(out, i64::from(nanos), 9);
-            while out.last() == Some(&b'0') {
-                out.pop();
-            }
+            put_number(&mut text[20..], i64::from(nanos));
+            let n_zeros = text.iter().rev().take_while(|digit| **digit == b'0');
+            len = text.len() - n_zeros.count();
         }
+        out.extend_from_slice(&text[start..len]);
         out.push(b'Z');
     }
 }
@@ -128,7 +144,7 @@ struct Civil {
 
 const DAY: i64 = 24 * 60 * 60;
 /// The first seconds of the years 0000 and 10000: RFC 3339 can print nothing beyond.
-const PRINTABLE: std::ops::Range<i64> = -62_167_219_200..253_402_300_800;
+const PRINTABLE: Range<i64> = -62_167_219_200..253_402_300_800;
 
 impl Civil {
     /// Seconds since the epoch, `offset` seconds east of UTC; `None` for what is on no calendar.
@@ -281,18 +297,13 @@ fn zone(rest: &mut Rest<'_>) -> Option<i64> {
     (hours < 24 && minutes < 60).then_some(sign * (hours * 60 + minutes) * 60)
 }
 
-/// Appends `value` in at least `width` digits.
-fn write_number(out: &mut Vec<u8>, value: i64, width: usize) {
-    let start = out.len();
+/// Writes a number, not negative, in as many digits as `text` has bytes.
+fn put_number(text: &mut [u8], value: i64) {
     let mut left = value.unsigned_abs();
-    while left > 0 || out.len() < start + width {
-        out.push(b"0123456789"[usize::try_from(left % 10).unwrap_or(0)]);
+    for digit in text.iter_mut().rev() {
+        *digit = b'0' + (left % 10).to_le_bytes()[0];
         left /= 10;
     }
-    if value < 0 {
-        out.push(b'-');
-    }
-    out[start..].reverse();
 }
 
 #[cfg(test)]
@@ -440,6 +451,22 @@ mod tests {
             prop_assert_eq!(days_since_epoch(year, month, day), days);
             let civil = civil_of(days * DAY + DAY - 1);
             prop_assert_eq!((civil.year, civil.month, civil.day), (year, month, day));
+        }
+
+        #[test]
+        fn digits_read_as_the_same_with_punctuation(digits in "(19|20)[0-9]{2}([01][0-9]([0-3][0-9]([0-2][0-9]([0-5][0-9]([0-6][0-9]([0-9]{3})?)?)?)?)?)?") {
+            let marks = [(14, "."), (12, ":"), (10, ":"), (8, "T"), (6, "-"), (4, "-")];
+            let mut text = digits.clone();
+            if digits.len() == 10 {
+                text.push_str("00");
+            }
+            for (at, mark) in marks {
+                if at < text.len() {
+                    text.insert_str(at, mark);
+                }
+            }
+            let expected = Timestamp::parse_w3cdtf(text.as_bytes());
+            prop_assert_eq!(Timestamp::parse_digits(digits.as_bytes()), expected, "{}", text);
         }
 
         #[test]

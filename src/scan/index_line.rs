@@ -44,15 +44,14 @@ pub(super) fn is_date(text: &[u8]) -> bool {
 
 /// Whether `text` is a number that fits 64 bits.
 pub(super) fn number(text: &[u8]) -> Option<u64> {
-    let of_digit = |digit: &u8| u64::from(digit - b'0');
     match text {
         [] => None,
-        _ if !text.iter().all(u8::is_ascii_digit) => None,
         // No number of so many digits exceeds 64 bits.
-        _ if text.len() < 20 => {
-            let add = |number, digit| number * 10 + of_digit(digit);
-            Some(text.iter().fold(0, add))
-        }
+        _ if text.len() < 20 => text.iter().try_fold(0, |number, byte| {
+            let digit = byte.wrapping_sub(b'0');
+            (digit < 10).then(|| number * 10 + u64::from(digit))
+        }),
+        _ if !text.iter().all(u8::is_ascii_digit) => None,
         _ => str::from_utf8(text).ok()?.parse().ok(),
     }
 }
@@ -278,6 +277,7 @@ fn request_body(field: &[u8], body: &mut Vec<u8>) {
 pub(super) mod tests {
     use super::*;
     use crate::capture::Warning;
+    use proptest::prelude::*;
 
     /// An event as the text that test tables hold.
     pub(in crate::scan) fn told(event: &Event<'_>) -> String {
@@ -448,5 +448,33 @@ pub(super) mod tests {
         };
         assert_eq!(with_capture(&line, |_| ()), None);
         assert_eq!(told(&Event::Warning(Warning::BadDate)), "warning bad-date");
+    }
+
+    #[test]
+    fn numbers_fit_64_bits() {
+        let nines = "9".repeat(19);
+        let zeros = "0".repeat(25);
+        for (text, expected) in [
+            ("", None),
+            ("/", None),
+            ("1:", None),
+            ("-1", None),
+            ("007", Some(7)),
+            (&nines, Some(9_999_999_999_999_999_999)),
+            ("18446744073709551615", Some(u64::MAX)),
+            ("18446744073709551616", None),
+            (&zeros, Some(0)),
+        ] {
+            assert_eq!(number(text.as_bytes()), expected, "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_number_is_what_parsing_says(text in "[0-9]{1,25}|[0-9+/: -]{0,5}") {
+            let digits = Some(&text).filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
+            let expected = digits.and_then(|digits| digits.parse().ok());
+            prop_assert_eq!(number(text.as_bytes()), expected);
+        }
     }
 }
