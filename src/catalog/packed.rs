@@ -1,5 +1,6 @@
 //! Rows as they are stored: 56 bytes each.
 
+use std::mem::offset_of;
 use std::sync::Arc;
 
 use super::{Row, RowFlags, RowId};
@@ -64,6 +65,8 @@ const KIND: u32 = TYPE + 2;
 const COMPLETE: u32 = KIND + 2;
 const STATUS: u32 = COMPLETE + 3;
 const _: () = assert!(STATUS + 3 <= u32::BITS && size_of::<Packed>() == PACKED_BYTES);
+const _: () =
+    assert!(offset_of!(Packed, key) == 0 && offset_of!(Packed, status) + 2 == PACKED_BYTES);
 
 impl Packed {
     pub(super) fn new(row: &Row, text: u64) -> Self {
@@ -108,6 +111,12 @@ impl Packed {
             completeness: COMPLETENESS[of(COMPLETE, 3).min(COMPLETENESS.len() - 1)],
             digest_status: STATUSES[of(STATUS, 3).min(STATUSES.len() - 1)],
         }
+    }
+
+    /// Reads its first and last numbers, and so both lines of the cache that it may stand in.
+    #[inline]
+    pub(super) fn touch(&self) -> u64 {
+        self.key.key ^ u64::from(self.status)
     }
 
     /// Where its text stands.

@@ -2,7 +2,8 @@
 
 use super::Ends;
 use super::ends::Facts;
-use super::tags::{Alone, Id, Tag, fold_groups};
+use super::place::{self, Fact, Place};
+use super::tags::{Alone, Id, LookUp, Tag, fold_groups};
 use crate::catalog::{Catalog, RowId};
 use std::collections::BTreeMap;
 
@@ -67,13 +68,12 @@ impl Id for ContentId {
 }
 
 impl Contents {
-    /// Tells payloads apart, and notes which ones more than `carriers_max` captures have; calls `on_group` with the rows of
-    /// each content group.
+    /// Tells payloads apart, notes which ones more than `carriers_max` captures have, and places the members of content groups.
     pub(super) fn of(
         catalog: &Catalog,
         ends: &Ends,
         carriers_max: usize,
-        on_group: impl Fn(&[Tag]) + Sync,
+        places: &[Place],
     ) -> Self {
         let digest = |row| {
             let facts = ends.facts(row);
@@ -85,7 +85,9 @@ impl Contents {
                 if rows.len() > carriers_max {
                     contents.common.push(content);
                 }
-                on_group(rows);
+                for tag in rows {
+                    places[tag.row().index()].set(Fact::InContentGroup);
+                }
             }
         };
         let hash = |tag: &Tag| ends.body_hash(catalog, tag.row());
@@ -99,7 +101,12 @@ impl Contents {
                 add(contents, content, &rows);
             }
         };
-        let (found, _) = fold_groups(catalog.par_ids(), Alone::Counted, digest, on_digest);
+        let look_up = LookUp {
+            alone: Alone::Counted,
+            touch: |rows: &[RowId]| place::touch(catalog, places, rows),
+            id_of: digest,
+        };
+        let (found, _) = fold_groups(catalog.par_ids(), &look_up, on_digest);
         found.into_iter().fold(Self::default(), Self::and)
     }
 

@@ -110,11 +110,8 @@ impl Groups {
             .into_par_iter()
             .map(|_| Place::alone())
             .collect();
-        let contents = Contents::of(catalog, &ends, page::carriers_max(thresholds), |group| {
-            for tag in group {
-                places[tag.row().index()].set(Fact::InContentGroup);
-            }
-        });
+        let carriers_max = page::carriers_max(thresholds);
+        let contents = Contents::of(catalog, &ends, carriers_max, &places);
         let basis = Basis {
             catalog,
             ends: &ends,

@@ -2,7 +2,7 @@
 
 use super::content::{ContentId, is_usable};
 use super::keeper::is_success_or_unknown;
-use super::tags::{Alone, Tag, for_each_group};
+use super::tags::{Alone, LookUp, Tag, for_each_group};
 use super::way::Ways;
 use super::{Basis, Evidence, RowFlags, Thresholds, Urls};
 use crate::catalog::RowId;
@@ -100,16 +100,16 @@ pub(super) fn boilerplate(basis: Basis<'_>, urls: &Urls<'_>) -> Vec<ContentId> {
         ((is_any || common.contains(&content)) && is_page()).then_some(content)
     };
     let mut found = Vec::new();
-    for_each_group(
-        basis.catalog.par_ids(),
-        basis.lone_carriers(),
-        carried,
-        |content, carriers| {
-            if carriers.len() > carriers_max && is_too_common(basis, urls, carriers) {
-                found.push(content);
-            }
-        },
-    );
+    let look_up = LookUp {
+        alone: basis.lone_carriers(),
+        touch: |rows: &[RowId]| basis.catalog.touch_rows(rows),
+        id_of: carried,
+    };
+    for_each_group(basis.catalog.par_ids(), &look_up, |content, carriers| {
+        if carriers.len() > carriers_max && is_too_common(basis, urls, carriers) {
+            found.push(content);
+        }
+    });
     found
 }
 

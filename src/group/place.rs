@@ -4,7 +4,7 @@ use super::content::{ContentId, is_usable, label_of};
 use super::judge::Verdict;
 use super::keeper::is_success;
 use super::page::PageContent;
-use super::tags::{Alone, Id, Tag, fold_groups, for_each_group};
+use super::tags::{Alone, Id, LookUp, Tag, fold_groups, for_each_group};
 use super::uris::Uris;
 use super::way::Ways;
 use super::{Basis, Conflict, Conflicts, Role, Urls};
@@ -12,6 +12,7 @@ use crate::catalog::{Catalog, RowFlags, RowId};
 use crate::key::ComparisonKey;
 use hashbrown::{HashMap, HashSet};
 use rayon::prelude::*;
+use std::hint::black_box;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -124,6 +125,16 @@ impl Id for ComparisonKey {
     }
 }
 
+/// Reads of each of `rows` what is fixed and its place, so that they are in the cache; see [`Catalog::touch_rows`].
+pub(super) fn touch(catalog: &Catalog, places: &[Place], rows: &[RowId]) {
+    catalog.touch_rows(rows);
+    let all = rows.iter().map(|row| &places[row.index()]);
+    // The first and the last of its numbers: a place may stand in two lines of the cache.
+    black_box(all.fold(0, |sum, place| {
+        sum ^ place.keeper.load(Relaxed) ^ place.bits()
+    }));
+}
+
 /// What the pass over keys found.
 #[derive(Debug, Default)]
 pub(super) struct Keys {
@@ -171,8 +182,14 @@ pub(super) fn place_pages(
         [] => Alone::Counted,
         _ => Alone::Told,
     };
+    let touch = |rows: &[RowId]| touch(basis.catalog, places, rows);
+    let look_up = LookUp {
+        alone,
+        touch,
+        id_of: digest,
+    };
     let all = basis.catalog.par_ids();
-    let (n_groups, _) = fold_groups(all, alone, digest, |n_groups, content, page| {
+    let (n_groups, _) = fold_groups(all, &look_up, |n_groups, content, page| {
         if boilerplate.binary_search(&content).is_ok() {
             for tag in page {
                 places[tag.row().index()].add_conflicts(Conflict::Boilerplate.into());
@@ -188,8 +205,13 @@ pub(super) fn place_pages(
     };
     let mut n_before: HashMap<u64, u64> = HashMap::new();
     let mut others = OwnLabels::new();
+    let look_up = LookUp {
+        alone: Alone::Counted,
+        touch,
+        id_of: own,
+    };
     let led = led_to_ends(basis, own);
-    for_each_group(led.into_par_iter(), Alone::Counted, own, |end, page| {
+    for_each_group(led.into_par_iter(), &look_up, |end, page| {
         if page.len() < 2 {
             return;
         }
@@ -222,9 +244,12 @@ pub(super) type Collided = HashSet<ComparisonKey>;
 
 /// Places the members of URL groups; those in page groups keep their keeper.
 pub(super) fn place_urls(basis: Basis<'_>, places: &[Place]) -> Keys {
-    let key = |row| Some(basis.catalog.row(row).key);
-    let all = basis.catalog.par_ids();
-    let (found, n_alone) = fold_groups(all, Alone::Counted, key, |keys: &mut Keys, key, rows| {
+    let look_up = LookUp {
+        alone: Alone::Counted,
+        touch: |rows: &[RowId]| touch(basis.catalog, places, rows),
+        id_of: |row| Some(basis.catalog.row(row).key),
+    };
+    let on_key = |keys: &mut Keys, key, rows: &[Tag]| {
         keys.add(basis, key, rows);
         if rows.len() < 2 {
             return;
@@ -239,7 +264,8 @@ pub(super) fn place_urls(basis: Basis<'_>, places: &[Place]) -> Keys {
             keys.counts.changed += u64::from(is_changed(basis, &rows));
             place_url_group(basis, &rows, places);
         }
-    });
+    };
+    let (found, n_alone) = fold_groups(basis.catalog.par_ids(), &look_up, on_key);
     let mut keys = found.into_iter().fold(Keys::default(), Keys::and);
     keys.counts.keys += n_alone;
     keys.counts.uris = std::mem::take(&mut keys.uris).count(basis, n_alone);

@@ -10,6 +10,9 @@
 //! A tag is a quarter of a 128-bit id with its row, and most rows are alone with their bits and never looked at again.
 //! The sort goes through the array in order, also where it stands in a spill file; rows that all share one id are one
 //! stretch, found in one look, so that skew is no case of its own.
+//!
+//! Looking up is where the time goes: rows of a group stand anywhere in memory. So the rows of a window are touched before one
+//! is looked at; that loop has no branch that depends on a row, and the processor waits for dozens of them at once.
 
 use rayon::prelude::*;
 
@@ -52,9 +55,9 @@ impl Id for RowId {
     }
 }
 
-/// Tags whose ids are looked up before any of them is compared.
+/// Tags whose rows are touched before any of them is looked up.
 const WINDOW: usize = 256;
-/// Where a group of more is among them, ids are looked up as they are compared.
+/// Where one group makes a window larger than this, its rows are looked up one by one.
 const LOOKED_UP_MAX: usize = 2 * WINDOW;
 /// Stretches for each thread: some have more groups in them than others.
 const STRETCHES_EACH: usize = 16;
@@ -70,32 +73,39 @@ pub(super) enum Alone {
     Told,
 }
 
+/// How rows are looked up.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LookUp<T, F> {
+    pub(super) alone: Alone,
+    /// Brings some hundred rows into the cache.
+    pub(super) touch: T,
+    pub(super) id_of: F,
+}
+
 /// Calls `on_group` for each id with those of `rows` that have it, in the order of ids; its rows are in the order of row ids. Returns
 /// how many rows were only counted.
 pub(super) fn for_each_group<I: Id>(
     rows: impl IndexedParallelIterator<Item = RowId>,
-    alone: Alone,
-    id_of: impl Fn(RowId) -> Option<I> + Sync,
+    look_up: &LookUp<impl Fn(&[RowId]) + Sync, impl Fn(RowId) -> Option<I> + Sync>,
     on_group: impl FnMut(I, &[Tag]),
 ) -> u64 {
-    let mut tags = tags(rows, |row| id_of(row).map(Id::bits));
-    groups_in(&mut tags, alone, &id_of, on_group)
+    let mut tags = tags(rows, |row| (look_up.id_of)(row).map(Id::bits));
+    groups_in(&mut tags, look_up, on_group)
 }
 
 /// The same by many threads: groups that follow each other go to one account. Returns the accounts in the order of groups, and
 /// how many rows were only counted.
 pub(super) fn fold_groups<I: Id, A: Default + Send>(
     rows: impl IndexedParallelIterator<Item = RowId>,
-    alone: Alone,
-    id_of: impl Fn(RowId) -> Option<I> + Sync,
+    look_up: &LookUp<impl Fn(&[RowId]) + Sync, impl Fn(RowId) -> Option<I> + Sync>,
     on_group: impl Fn(&mut A, I, &[Tag]) + Sync,
 ) -> (Vec<A>, u64) {
-    let mut tags = tags(rows, |row| id_of(row).map(Id::bits));
+    let mut tags = tags(rows, |row| (look_up.id_of)(row).map(Id::bits));
     let stretches: Vec<(A, u64)> = stretches(&mut tags)
         .into_par_iter()
         .map(|tags| {
             let mut account = A::default();
-            let n_alone = groups_in(tags, alone, &id_of, |id, group| {
+            let n_alone = groups_in(tags, look_up, |id, group| {
                 on_group(&mut account, id, group);
             });
             (account, n_alone)
@@ -107,7 +117,7 @@ pub(super) fn fold_groups<I: Id, A: Default + Send>(
 }
 
 /// Cuts sorted tags where their bits change, into stretches that threads can share.
-fn stretches(mut tags: &mut [Tag]) -> Vec<&mut [Tag]> {
+pub(super) fn stretches(mut tags: &mut [Tag]) -> Vec<&mut [Tag]> {
     let len = tags.len() / (rayon::current_num_threads() * STRETCHES_EACH);
     let len = len.max(STRETCH_MIN);
     let mut stretches = Vec::new();
@@ -130,24 +140,44 @@ fn cut<'t>(tags: &mut &'t mut [Tag], len: usize) -> &'t mut [Tag] {
     stretch
 }
 
-fn groups_in<I: Id>(
+/// Calls `on_window` with all tags, some hundred at a time and equal bits together, and with the rows of those runs of equal bits
+/// that `is_looked_up` admits; with none where one run makes the window too large.
+pub(super) fn for_each_window(
     mut tags: &mut [Tag],
-    alone: Alone,
-    id_of: &(impl Fn(RowId) -> Option<I> + Sync),
-    mut on_group: impl FnMut(I, &[Tag]),
-) -> u64 {
-    let is_counted = |same_bits: &[Tag]| same_bits.len() == 1 && alone == Alone::Counted;
-    let mut n_alone = 0;
-    let mut ids: Vec<Option<I>> = Vec::with_capacity(LOOKED_UP_MAX);
+    is_looked_up: impl Fn(&[Tag]) -> bool,
+    mut on_window: impl FnMut(&mut [Tag], &[RowId]),
+) {
+    let mut rows: Vec<RowId> = Vec::with_capacity(LOOKED_UP_MAX);
     while !tags.is_empty() {
         let window = cut(&mut tags, WINDOW);
-        // Looked up in one loop, so that the processor has many look-ups under way.
-        ids.clear();
+        rows.clear();
         if window.len() <= LOOKED_UP_MAX {
-            let groups = window.chunk_by(|a, b| a.bits() == b.bits());
-            let groups = groups.filter(|same_bits| !is_counted(same_bits));
-            ids.extend(groups.flatten().map(|tag| id_of(tag.row())));
+            let runs = window.chunk_by(|a, b| a.bits() == b.bits());
+            let runs = runs.filter(|same_bits| is_looked_up(same_bits));
+            rows.extend(runs.flatten().map(|tag| tag.row()));
         }
+        on_window(window, &rows);
+    }
+}
+
+fn groups_in<I: Id>(
+    tags: &mut [Tag],
+    look_up: &LookUp<impl Fn(&[RowId]), impl Fn(RowId) -> Option<I> + Sync>,
+    mut on_group: impl FnMut(I, &[Tag]),
+) -> u64 {
+    let LookUp {
+        alone,
+        touch,
+        id_of,
+    } = look_up;
+    let is_counted = |same_bits: &[Tag]| same_bits.len() == 1 && *alone == Alone::Counted;
+    let is_told = |same_bits: &[Tag]| !is_counted(same_bits);
+    let mut n_alone = 0;
+    let mut ids: Vec<Option<I>> = Vec::with_capacity(LOOKED_UP_MAX);
+    for_each_window(tags, is_told, |window, rows| {
+        touch(rows);
+        ids.clear();
+        ids.extend(rows.iter().map(|row| id_of(*row)));
         let mut known = ids.as_slice();
         for same_bits in window.chunk_by_mut(|a, b| a.bits() == b.bits()) {
             if is_counted(same_bits) {
@@ -163,7 +193,7 @@ fn groups_in<I: Id>(
                 None => tell_apart(same_bits, id_of, &mut on_group),
             }
         }
-    }
+    });
     n_alone
 }
 
@@ -238,8 +268,13 @@ mod tests {
             }
         }
         for (alone, n_counted) in [(Alone::Told, 0), (Alone::Counted, 3)] {
+            let look_up = LookUp {
+                alone,
+                touch: |_: &[RowId]| {},
+                id_of,
+            };
             let mut found = Vec::new();
-            let n_alone = for_each_group(all(2000), alone, id_of, |id, group| {
+            let n_alone = for_each_group(all(2000), &look_up, |id, group| {
                 found.push((id, group.iter().map(|tag| tag.row()).collect::<Vec<_>>()));
             });
             assert_eq!(n_alone, n_counted);
@@ -247,8 +282,7 @@ mod tests {
             let rows = |group: &[Tag]| group.iter().map(|tag| tag.row()).collect();
             let (accounts, n_alone) = fold_groups(
                 all(2000),
-                alone,
-                id_of,
+                &look_up,
                 |account: &mut Vec<(Coarse, Vec<RowId>)>, id, group| {
                     account.push((id, rows(group)));
                 },
