@@ -31,6 +31,9 @@ pub(super) struct Place {
 
 const NOBODY: u32 = u32::MAX;
 
+/// Rows that one thread counts at a time.
+const BLOCK_ROWS: usize = 1 << 16;
+
 /// Groups in which a row is not alone, and what else is yes or no.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
@@ -123,6 +126,17 @@ impl Id for ComparisonKey {
     fn bits(self) -> u32 {
         (self.key >> 32) as u32
     }
+}
+
+/// All rows with their places, by blocks that threads share.
+pub(super) fn blocks(
+    places: &[Place],
+) -> impl IndexedParallelIterator<Item = impl Iterator<Item = (RowId, &Place)>> {
+    let blocks = places.par_chunks(BLOCK_ROWS).enumerate();
+    blocks.map(|(nth, places)| {
+        let rows = (nth * BLOCK_ROWS..).map(RowId::from_index);
+        rows.zip(places)
+    })
 }
 
 /// Reads of each of `rows` what is fixed and its place, so that they are in the cache; see [`Catalog::touch_rows`].

@@ -2,14 +2,11 @@
 
 use super::content::is_nothing;
 use super::cost::Redundant;
-use super::place::{KeyCounts, Place};
+use super::place::{KeyCounts, Place, blocks};
 use super::{Basis, Conflict, Counts};
 use crate::capture::RecordType;
 use crate::catalog::RowId;
 use rayon::prelude::*;
-
-/// Rows that one thread counts at a time.
-const BLOCK_ROWS: usize = 1 << 16;
 
 /// What the passes counted.
 #[derive(Clone, Copy, Debug)]
@@ -41,10 +38,8 @@ pub(super) fn tally(basis: Basis<'_>, places: &[Place], passes: Passes) -> Count
         redundant_unknown: passes.redundant.unknown,
         ..Counts::default()
     };
-    let of_rows = places
-        .par_chunks(BLOCK_ROWS)
-        .enumerate()
-        .map(|(nth, places)| OfRows::of(basis, nth * BLOCK_ROWS, places))
+    let of_rows = blocks(places)
+        .map(|rows| OfRows::of(basis, rows))
         .reduce(OfRows::default, OfRows::add);
     counts.by_role = of_rows.by_role;
     counts.by_sameness = of_rows.by_sameness;
@@ -74,11 +69,10 @@ impl Default for OfRows {
 }
 
 impl OfRows {
-    /// The rows from `start` on, whose places these are.
-    fn of(basis: Basis<'_>, start: usize, places: &[Place]) -> Self {
+    fn of<'p>(basis: Basis<'_>, rows: impl Iterator<Item = (RowId, &'p Place)>) -> Self {
         let mut counts = Self::default();
-        for (index, place) in (start..).zip(places) {
-            counts.count(basis, RowId::from_index(index), place);
+        for (row, place) in rows {
+            counts.count(basis, row, place);
         }
         counts
     }

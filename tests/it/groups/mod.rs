@@ -270,6 +270,90 @@ fn threads_change_nothing() {
     assert!(run(1) == run(3), "one thread and three disagree");
 }
 
+/// Rows are arranged by some thousand, and looked up by some hundred; a page has more than are looked up together.
+#[test]
+fn groups_of_many_rows_are_numbered_as_they_are_listed() {
+    let page = |nth: u64| Made::page(&format!("a.a/{nth}"), 255);
+    let alone_or_two = |nth: u64| Made {
+        url: format!("b.a/{}", nth * 7919 % 20_000),
+        payload: Stored::Unknown,
+        ..Made::default()
+    };
+    // The keeper of a page group keeps a later capture too, which has no digest.
+    let kept_twice = |nth: u64| {
+        let content = u8::try_from(nth).expect("there are fewer than 200");
+        let url = format!("c.a/{content}");
+        let later = Made {
+            payload: Stored::Unknown,
+            ..Made::page(&url, content).on_day(3)
+        };
+        let page = Made::page(&url, content);
+        [page.clone().on_day(1), later, page.on_day(2)]
+    };
+    let made: Vec<Made> = (0..20_000)
+        .map(|nth| match nth % 20 {
+            0 => page(nth),
+            _ => alone_or_two(nth),
+        })
+        .chain((0..200).flat_map(kept_twice))
+        .chain((20_000..25_000).map(alone_or_two))
+        .enumerate()
+        .map(|(nth, made)| match made.date {
+            Some(0) => made.on_day(7 - nth as i64 % 5),
+            _ => made,
+        })
+        .collect();
+    let thresholds = Thresholds {
+        boilerplate_max: 20_000,
+        ..Thresholds::default()
+    };
+    let catalog = catalog_of(&made);
+    let groups = groups_of(&catalog, &thresholds);
+    let fast = fates(&catalog, &groups);
+    let mut slow = fast.clone();
+    for fate in &mut slow {
+        (fate.group_id, fate.group_size) = (0, 1);
+    }
+    let expected = twin::arrange(&catalog, &mut slow);
+    let order: Vec<RowId> = groups.listed(0..groups.n_captures(), Listing::WithUnique);
+    let differs = order.iter().zip(&expected).position(|(a, b)| a != b);
+    assert_eq!(differs, None, "the place in the list");
+    let differs = fast.iter().zip(&slow).position(|(a, b)| a != b);
+    assert_eq!(
+        differs, None,
+        "the row whose group has another number or size"
+    );
+
+    let n_of = |is_meant: &dyn Fn(&Fate) -> bool| slow.iter().filter(|fate| is_meant(fate)).count();
+    assert_eq!(n_of(&|fate| fate.group_size == 1000), 1000, "the page");
+    assert_eq!(n_of(&|fate| fate.page_group.is_some()), 1000 + 400);
+    assert!(
+        n_of(&|fate| fate.keeper.is_none()) > 5000,
+        "most are unique"
+    );
+}
+
+/// Rows are judged, and duplicates summed up, by tens of thousands.
+#[test]
+fn redundant_bytes_of_many_rows_are_those_of_all() {
+    let made: Vec<Made> = (0..70_000)
+        .map(|nth| match nth {
+            // Two of a page, far from each other, and two that only decode to the same.
+            100 | 69_000 => Made::page("a.a/1", 1),
+            200 | 69_100 => Made::page("a.a/2", 2).with_decoded(9),
+            300 | 69_200 => Made::page("a.a/2", 3).with_decoded(9),
+            _ => Made {
+                url: format!("b.a/{nth}"),
+                payload: Stored::Unknown,
+                ..Made::default()
+            },
+        })
+        .collect();
+    let counts = counts_of(&made);
+    let differs = counts.by_conflict[Conflict::EncodingDiffers as usize];
+    assert_eq!((counts.redundant_bytes, differs), (300, 1));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig {
         cases: 1500,

@@ -30,6 +30,37 @@ pub(super) struct Outcome {
     pub(super) order: Vec<RowId>,
 }
 
+/// The rows in output order; numbers their groups, and tells the size of each.
+pub(super) fn arrange(catalog: &Catalog, fates: &mut [Fate]) -> Vec<RowId> {
+    let mut order: Vec<RowId> = catalog.ids().collect();
+    order.sort_by_key(|row| {
+        let fate = &fates[row.index()];
+        let keeper = catalog.locator(fate.keeper.unwrap_or(*row));
+        let own = catalog.locator(*row);
+        (
+            (keeper.file, keeper.ordinal),
+            fate.page_group.is_none(),
+            fate.keeper.is_some_and(|keeper| keeper != *row),
+            catalog.row(*row).date,
+            (own.file, own.ordinal),
+        )
+    });
+    let group = |fate: &Fate| Some((fate.keeper?, fate.page_group.is_some()));
+    let mut ids = BTreeMap::new();
+    for row in &order {
+        if let Some(group) = group(&fates[row.index()]) {
+            let next = ids.len() as u64 + 1;
+            ids.entry(group).or_insert((next, 0)).1 += 1;
+        }
+    }
+    for fate in fates {
+        if let Some(group) = group(fate) {
+            (fate.group_id, fate.group_size) = ids[&group];
+        }
+    }
+    order
+}
+
 impl Twin<'_> {
     pub(super) fn outcome(&self) -> Outcome {
         let rows: Vec<RowId> = self.catalog.ids().collect();
@@ -39,32 +70,7 @@ impl Twin<'_> {
                 fate.conflicts.insert(Conflict::EncodingDiffers);
             }
         }
-        let mut order = rows.clone();
-        order.sort_by_key(|row| {
-            let fate = &fates[row.index()];
-            let keeper = self.catalog.locator(fate.keeper.unwrap_or(*row));
-            let own = self.catalog.locator(*row);
-            (
-                (keeper.file, keeper.ordinal),
-                fate.page_group.is_none(),
-                fate.keeper.is_some_and(|keeper| keeper != *row),
-                self.row(*row).date,
-                (own.file, own.ordinal),
-            )
-        });
-        let group = |fate: &Fate| Some((fate.keeper?, fate.page_group.is_some()));
-        let mut ids = BTreeMap::new();
-        for row in &order {
-            if let Some(group) = group(&fates[row.index()]) {
-                let next = ids.len() as u64 + 1;
-                ids.entry(group).or_insert((next, 0)).1 += 1;
-            }
-        }
-        for fate in &mut fates {
-            if let Some(group) = group(fate) {
-                (fate.group_id, fate.group_size) = ids[&group];
-            }
-        }
+        let order = arrange(self.catalog, &mut fates);
         let counts = self.counts(&rows, &fates);
         Outcome {
             fates,
