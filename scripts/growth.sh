@@ -14,12 +14,11 @@ export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$repository/target}
 cargo build --quiet --release --locked --bin dedupe --example generate --manifest-path "$repository/Cargo.toml"
 
 mkdir -p "$folder/spill"
-# least FILE MEMORY: the fewest CPU seconds of all runs over it.
+# least FILE FLAG…: the fewest CPU seconds of all runs over it.
 least() {
     for _ in $(seq "$repeats"); do
         python3 "$repository/scripts/compare/measure.py" "$CARGO_TARGET_DIR/release/dedupe" -q \
-            --in "$1" --report "$folder/report.csv" --summary "$folder/summary.json" --threads 1 --memory "$2" \
-            --temp-dir "$folder/spill"
+            --in "$1" --report "$folder/report.csv" --summary "$folder/summary.json" --threads 1 "${@:2}"
     done | sort -n | head -1
 }
 # spilled: the bytes that the last run spilled.
@@ -28,11 +27,14 @@ spilled() { python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["me
 failed=0
 for way in "warc 64GiB" "cdx 64GiB" "cdxj 64GiB" "cdx 16MiB" "cdxj 16MiB"; do
     read -r format memory <<< "$way"
+    flags=(--memory "$memory")
+    # A run with a folder saves what it read there, for --resume.
+    [ "$memory" = 64GiB ] || flags+=(--temp-dir "$folder/spill")
     first=
     for factor in 1 4 16; do
         file=$folder/growth.$format
         "$CARGO_TARGET_DIR/release/examples/generate" --format "$format" --size "$((number * factor))$suffix" > "$file"
-        seconds=$(least "$file" "$memory")
+        seconds=$(least "$file" "${flags[@]}")
         first=${first:-$seconds}
         awk -v way="$way" -v factor="$factor" -v seconds="$seconds" -v first="$first" -v spilled="$(spilled)" 'BEGIN {
             share = seconds / first / factor
