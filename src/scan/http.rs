@@ -1,5 +1,6 @@
 //! HTTP heads as archives hold them: any version, no reason phrase, odd header lines, folds, bare line feeds.
 
+use super::decimal::decimal;
 use super::fields::{Fields, Step, Table};
 
 static TABLE: Table = Table {
@@ -156,14 +157,7 @@ fn is_whole_range(value: &[u8]) -> bool {
 
 /// A decimal number, blanks around it allowed.
 pub(super) fn number(text: &[u8]) -> Option<u64> {
-    let text = text.trim_ascii();
-    if text.is_empty() {
-        return None;
-    }
-    text.iter().try_fold(0_u64, |number, byte| {
-        let digit = byte.is_ascii_digit().then(|| u64::from(byte - b'0'))?;
-        number.checked_mul(10)?.checked_add(digit)
-    })
+    decimal(text.trim_ascii())
 }
 
 fn split_once(text: &[u8], at: u8) -> Option<(&[u8], &[u8])> {

@@ -6,6 +6,7 @@ use crate::capture::{
     Timestamp, Warning,
 };
 use crate::digest::parse_declared;
+use crate::scan::decimal::decimal;
 use crate::scan::lines::Place;
 
 /// The values of one line as they stand there; empty or `-` is none.
@@ -42,20 +43,6 @@ pub(super) fn is_date(text: &[u8]) -> bool {
     matches!(text.len(), 14 | 17) && text.iter().all(u8::is_ascii_digit)
 }
 
-/// Whether `text` is a number that fits 64 bits.
-pub(super) fn number(text: &[u8]) -> Option<u64> {
-    match text {
-        [] => None,
-        // No number of so many digits exceeds 64 bits.
-        _ if text.len() < 20 => text.iter().try_fold(0, |number, byte| {
-            let digit = byte.wrapping_sub(b'0');
-            (digit < 10).then(|| number * 10 + u64::from(digit))
-        }),
-        _ if !text.iter().all(u8::is_ascii_digit) => None,
-        _ => str::from_utf8(text).ok()?.parse().ok(),
-    }
-}
-
 impl Statement<'_> {
     /// Emits the line's record and, if it is one, its capture.
     pub(super) fn emit(
@@ -90,11 +77,11 @@ impl Statement<'_> {
         date: Timestamp,
         scratch: &'a mut Scratch,
     ) -> Capture<'a> {
-        let status = number(self.status)
+        let status = decimal(self.status)
             .and_then(|status| u16::try_from(status).ok())
             .filter(|status| (100..1000).contains(status));
         let is_redirect = status.is_some_and(|status| status / 100 == 3);
-        let offset = number(self.offset);
+        let offset = decimal(self.offset);
         let Scratch {
             location,
             method,
@@ -105,7 +92,7 @@ impl Statement<'_> {
                 file: place.file,
                 ordinal: place.number - 1,
                 offset: offset.unwrap_or(0),
-                length: number(self.length).filter(|length| *length > 0),
+                length: decimal(self.length).filter(|length| *length > 0),
             },
             record_type,
             target_uri: unbracketed(self.url),
@@ -277,7 +264,6 @@ fn request_body(field: &[u8], body: &mut Vec<u8>) {
 pub(super) mod tests {
     use super::*;
     use crate::capture::Warning;
-    use proptest::prelude::*;
 
     /// An event as the text that test tables hold.
     pub(in crate::scan) fn told(event: &Event<'_>) -> String {
@@ -448,33 +434,5 @@ pub(super) mod tests {
         };
         assert_eq!(with_capture(&line, |_| ()), None);
         assert_eq!(told(&Event::Warning(Warning::BadDate)), "warning bad-date");
-    }
-
-    #[test]
-    fn numbers_fit_64_bits() {
-        let nines = "9".repeat(19);
-        let zeros = "0".repeat(25);
-        for (text, expected) in [
-            ("", None),
-            ("/", None),
-            ("1:", None),
-            ("-1", None),
-            ("007", Some(7)),
-            (&nines, Some(9_999_999_999_999_999_999)),
-            ("18446744073709551615", Some(u64::MAX)),
-            ("18446744073709551616", None),
-            (&zeros, Some(0)),
-        ] {
-            assert_eq!(number(text.as_bytes()), expected, "{text}");
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn a_number_is_what_parsing_says(text in "[0-9]{1,25}|[0-9+/: -]{0,5}") {
-            let digits = Some(&text).filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
-            let expected = digits.and_then(|digits| digits.parse().ok());
-            prop_assert_eq!(number(text.as_bytes()), expected);
-        }
     }
 }

@@ -7,6 +7,7 @@ pub mod warc;
 
 mod chunked;
 mod coding;
+mod decimal;
 mod fields;
 mod http;
 mod index_line;

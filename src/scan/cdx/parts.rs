@@ -5,7 +5,8 @@ use std::ops::Range;
 use fearless_simd::{Level, Simd, dispatch, prelude::*, u8x64};
 
 use crate::scan::cdx::columns::Column::{self, Date, File, Mime, Redirect, Url, Urlkey};
-use crate::scan::index_line::{Statement, is_date, number};
+use crate::scan::decimal::decimal;
+use crate::scan::index_line::{Statement, is_date};
 
 /// Bytes that are looked at together.
 const BLOCK: usize = 64;
@@ -181,7 +182,7 @@ pub(super) enum Fit {
 }
 
 pub(super) fn fits(statement: &Statement<'_>, fit: Fit) -> bool {
-    let is_count = |text: &[u8]| matches!(text, b"" | b"-") || number(text).is_some();
+    let is_count = |text: &[u8]| matches!(text, b"" | b"-") || decimal(text).is_some();
     let is_sound = !matches!(statement.url, b"" | b"-")
         && [statement.status, statement.length, statement.offset]
             .into_iter()
@@ -200,12 +201,12 @@ pub(super) fn fits(statement: &Statement<'_>, fit: Fit) -> bool {
 fn is_told_by_values(statement: &Statement<'_>) -> bool {
     let is_digest_letter = |byte: &u8| byte.is_ascii_alphanumeric() || b":=+_-".contains(byte);
     let is_placed = match statement.file {
-        b"" => number(statement.length).is_some(),
+        b"" => decimal(statement.length).is_some(),
         b"-" => true,
         file => {
             // A number in front is the offset, and the line was cut or is one of more columns.
             let first = file.split(|byte| *byte == b' ').next().unwrap_or(file);
-            !first.iter().all(u8::is_ascii_digit) && number(statement.offset).is_some()
+            !first.iter().all(u8::is_ascii_digit) && decimal(statement.offset).is_some()
         }
     };
     is_placed
