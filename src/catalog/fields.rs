@@ -1,14 +1,17 @@
 //! How a text of the spool is laid out: a head, the target URI, and the fields that a capture has.
 //!
 //! ```text
-//! mask 3 · length of the member 8, or as LEB128 if it is known · ordinal, file, offset as LEB128 · target URI · field · field · …
+//! mask 3 · widths 2 · length of the member, ordinal, file, offset · target URI · field · field · …
 //! ```
-//! The mask says which fields there are; most captures have few. A field is its length as LEB128, doubled, and its bytes; or
+//! The mask says which fields there are; most captures have few. The widths say, in four bits each, how many bytes the four numbers
+//! have; a length that is not known yet has eight. A field is its length as LEB128, doubled, and its bytes; or
 //! the same and 1, and how far behind the field before that stood in the input it stands there. So of a line of a mapped index hardly
 //! anything is stored twice.
 
 use crate::capture::{Algorithm, Digest, FileId, Locator, Timestamp};
 use crate::key::ComparisonKey;
+
+use super::leb128::read_number;
 
 /// What a capture may have, in the order in which it is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +46,10 @@ pub(super) enum Field {
 
 /// Bytes of the mask.
 pub(super) const MASK_LEN: usize = 3;
+/// Bytes of the mask and of the widths, behind which the numbers of the head stand.
+pub(super) const NUMBERS_AT: usize = MASK_LEN + 2;
+/// Bits that say the width of a number of the head.
+pub(super) const WIDTH_BITS: u32 = 4;
 /// Set in the mask of a text whose length was known when it was stored, and does not change.
 pub(super) const HAS_LENGTH: u32 = 1 << 23;
 
@@ -66,19 +73,20 @@ impl<'a> Reader<'a> {
         mut bytes: &'a [u8],
         input_of: impl FnOnce(FileId) -> &'a [u8],
     ) -> (Self, Locator) {
-        let [a, b, c] = array(&mut bytes);
+        let [a, b, c, low, high] = array::<NUMBERS_AT>(&mut bytes);
         let mask = u32::from_le_bytes([a, b, c, 0]);
-        let length = if mask & HAS_LENGTH == 0 {
-            u64::from_le_bytes(array(&mut bytes))
-        } else {
-            read_number(&mut bytes)
+        let mut widths = u16::from_le_bytes([low, high]);
+        let mut number = || {
+            let number = read_bytes(&mut bytes, widths & ((1 << WIDTH_BITS) - 1));
+            widths >>= WIDTH_BITS;
+            number
         };
-        let ordinal = read_number(&mut bytes);
-        let file = FileId(u32::try_from(read_number(&mut bytes)).expect("it was pushed as one"));
+        let (length, ordinal) = (number(), number());
+        let file = FileId(u32::try_from(number()).expect("it was pushed as one"));
         let locator = Locator {
             file,
             ordinal,
-            offset: read_number(&mut bytes),
+            offset: number(),
             length: Some(length).filter(|length| *length > 0),
         };
         let reader = Self {
@@ -177,6 +185,24 @@ fn array<const N: usize>(bytes: &mut &[u8]) -> [u8; N] {
     *array
 }
 
+/// Takes a number of `width` bytes off the front, eight at most.
+#[inline]
+fn read_bytes(bytes: &mut &[u8], width: u16) -> u64 {
+    let number = match bytes.first_chunk() {
+        Some(eight) => {
+            let beyond = u64::MAX.unbounded_shl(8 * u32::from(width));
+            u64::from_le_bytes(*eight) & !beyond
+        }
+        // Near the end of all texts.
+        None => {
+            let own = bytes[..usize::from(width)].iter().rev();
+            own.fold(0, |number, byte| number << 8 | u64::from(*byte))
+        }
+    };
+    *bytes = &bytes[usize::from(width)..];
+    number
+}
+
 /// A place in memory, in the spool or in a mapped input.
 pub(super) fn index(place: u64) -> usize {
     usize::try_from(place).expect("what is in memory is smaller than the address space")
@@ -189,29 +215,4 @@ pub(super) fn folded(step: u64) -> u64 {
 
 fn unfolded(number: u64) -> u64 {
     number >> 1 ^ (number & 1).wrapping_neg()
-}
-
-/// Appends a number as LEB128.
-pub(super) fn push_number(bytes: &mut Vec<u8>, mut number: u64) {
-    while number >= 0x80 {
-        bytes.push(number.to_le_bytes()[0] | 0x80);
-        number >>= 7;
-    }
-    bytes.push(number.to_le_bytes()[0]);
-}
-
-/// Takes such a number off the front.
-pub(super) fn read_number(bytes: &mut &[u8]) -> u64 {
-    let mut number = 0;
-    for shift in (0..u64::BITS).step_by(7) {
-        let (byte, rest) = bytes
-            .split_first()
-            .expect("numbers are read where they were pushed");
-        *bytes = rest;
-        number |= u64::from(byte & 0x7f) << shift;
-        if *byte < 0x80 {
-            break;
-        }
-    }
-    number
 }

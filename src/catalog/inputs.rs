@@ -152,6 +152,34 @@ mod tests {
     }
 
     #[test]
+    fn the_text_of_a_mapped_line_takes_26_bytes() {
+        let line = b"com,example)/ 20240501000000 http://www.example.org/a/path/that/is/as/long/as/most.html \
+            text/html 200 ZJTWZUVPZJI7RJE47IEP2O2NBWJ2MYVQ - - 12000 700000000 \
+            crawl-2024-18-20240501000000-00000-crawler1.example.org.warc.gz";
+        let column = |nth: usize| line.split(|byte| *byte == b' ').nth(nth).unwrap();
+        let place = |part: &[u8]| part.as_ptr().addr() - line.as_ptr().addr();
+        let n_before = 5 << 20;
+        let (_file, map) = map(&[&vec![b'\n'; n_before], line.as_slice()].concat());
+        let mapped = |nth: usize| {
+            let start = n_before + place(column(nth));
+            &map[start..start + column(nth).len()]
+        };
+        let mut found = capture(&map, FileId(0));
+        found.locator.ordinal = 11_000_000;
+        found.locator.offset = 700_000_000;
+        found.locator.length = Some(12_000);
+        found.target_uri = mapped(2);
+        found.record_id = b"";
+        found.mime = mapped(3);
+        found.payload.declared_text = mapped(5);
+        found.stated_file = mapped(10);
+        let mut batch = Batch::over(Inputs::one(FileId(0), Arc::clone(&map)));
+        batch.push(&found, &KEYS);
+        // Beyond 134 MB of its input a line has a byte more, beyond 17 GB two.
+        assert_eq!(batch.spool.len(), 26);
+    }
+
+    #[test]
     fn notices_that_an_input_changed() {
         let (file, map) = map(b"0123456789http://example.org/abcdefghijklmnopqrst");
         let mut catalog = Catalog::new(vec![Vec::new()]);

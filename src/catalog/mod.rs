@@ -14,6 +14,7 @@ mod batch;
 mod fields;
 mod inputs;
 mod keys;
+mod leb128;
 mod packed;
 mod restored;
 mod row;
@@ -185,6 +186,7 @@ impl Catalog {
     /// Reads a byte of each of `rows`, of its text and of what that refers to, so that they are in the cache. The processor has many
     /// of these look-ups under way, where row after row it waits for each.
     pub fn touch(&self, rows: &[RowId]) {
+        self.touch_rows(rows);
         let texts: Vec<u64> = rows.iter().map(|row| self.text(*row)).collect();
         self.spool.touch(&texts);
     }
@@ -311,17 +313,6 @@ impl Catalog {
     #[must_use]
     pub fn stated_file(&self, id: RowId) -> &[u8] {
         self.spool.stated_file(self.text(id))
-    }
-
-    /// The file in which the record of a row stands: the input, or, of an index line, the one it states.
-    #[must_use]
-    pub fn record_file(&self, id: RowId) -> &[u8] {
-        let stated = self.stated_file(id);
-        if stated.is_empty() {
-            self.file_name(self.locator(id).file)
-        } else {
-            stated
-        }
     }
 
     /// Keeps only the rows that `is_kept` admits. Row ids change.

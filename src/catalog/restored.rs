@@ -3,21 +3,47 @@
 use super::fields::{Field, Reader};
 use super::spool::Spool;
 use super::{Catalog, Row, RowFlags, RowId};
-use crate::capture::{Capture, Method, Payload, RefersTo};
+use crate::capture::{Capture, FileId, Method, Payload, RefersTo};
 use crate::digest::parse_declared;
 
 impl Catalog {
     /// The capture as it was pushed.
     #[must_use]
     pub fn capture(&self, id: RowId) -> Capture<'_> {
-        let capture = self.spool.capture(&self.row(id), self.text(id));
+        self.capture_and_redirect_to(id).0
+    }
+
+    /// The same, and where it redirects to, as [`Catalog::redirect_to`] has it.
+    #[must_use]
+    pub fn capture_and_redirect_to(&self, id: RowId) -> (Capture<'_>, &[u8]) {
+        let (mut capture, redirect_to) = self.spool.stored(&self.row(id), self.text(id));
         let asked = self.asked.get(&id);
-        match asked.and_then(|asked| Some((asked.method.as_deref()?, asked.body_hash))) {
-            Some((name, body_hash)) => Capture {
-                method: Method { name, body_hash },
-                ..capture
-            },
-            None => capture,
+        if let Some(asked) = asked
+            && let Some(name) = asked.method.as_deref()
+        {
+            let body_hash = asked.body_hash;
+            capture.method = Method { name, body_hash };
+        }
+        debug_assert_eq!(redirect_to, self.redirect_to(id), "LEADS says as much");
+        (capture, redirect_to)
+    }
+
+    /// The file in which the record of a row stands: the input, or, of an index line, the one it states.
+    #[must_use]
+    pub fn record_file(&self, id: RowId) -> &[u8] {
+        self.stated_or_input(self.stated_file(id), || self.locator(id).file)
+    }
+
+    /// The same of a capture of this catalog.
+    #[must_use]
+    pub fn record_file_of<'a>(&'a self, capture: &Capture<'a>) -> &'a [u8] {
+        self.stated_or_input(capture.stated_file, || capture.locator.file)
+    }
+
+    fn stated_or_input<'a>(&'a self, stated: &'a [u8], input: impl FnOnce() -> FileId) -> &'a [u8] {
+        match stated {
+            b"" => self.file_name(input()),
+            stated => stated,
         }
     }
 }
@@ -25,9 +51,15 @@ impl Catalog {
 impl Spool {
     /// The capture whose row is `row`.
     pub(super) fn capture(&self, row: &Row, text: u64) -> Capture<'_> {
+        self.stored(row, text).0
+    }
+
+    /// The same, and the resolved `Location` of a redirect.
+    fn stored(&self, row: &Row, text: u64) -> (Capture<'_>, &[u8]) {
         let (mut reader, locator) = self.head(text);
         let is = |flag| row.flags.contains(flag);
         let target_uri = reader.target_uri();
+        let redirect_to = reader.field(Field::RedirectTo);
         let record_id = reader.field(Field::RecordId);
         let mime = reader.field(Field::Mime);
         let language = reader.field(Field::Language);
@@ -46,7 +78,7 @@ impl Spool {
         let request_hash = reader.array(Field::RequestHash);
         let date = reader.date(Field::RefersToDate);
         let text_hash = reader.array(Field::TextHash).map(u64::from_le_bytes);
-        Capture {
+        let capture = Capture {
             locator: self.counted(locator, text),
             record_type: row.record_type,
             target_uri,
@@ -76,7 +108,8 @@ impl Spool {
             shares_member: is(RowFlags::SHARES_MEMBER),
             stated_file,
             is_index_line: is(RowFlags::INDEX_LINE),
-        }
+        };
+        (capture, redirect_to)
     }
 }
 

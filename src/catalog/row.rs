@@ -73,7 +73,7 @@ impl RowFlags {
     /// Its payload digest is SHA-1, as nearly all are: this is known without the spool.
     pub const SHA1: Self = Self(1 << 20);
 
-    /// Its key text is the target URI as found.
+    /// Its key text is the target URI as found, and no rule fired on it.
     pub const VERBATIM: Self = Self(1 << 21);
     /// Its target URI is http, by TLS. Known of those that are their own key text.
     pub const HTTPS: Self = Self(1 << 22);

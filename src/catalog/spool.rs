@@ -1,6 +1,6 @@
 //! The text of captures, one after the other, and what few questions need of them.
 
-use super::fields::{Field, HAS_LENGTH, MASK_LEN, Reader, index};
+use super::fields::{Field, HAS_LENGTH, MASK_LEN, NUMBERS_AT, Reader, index};
 use super::inputs::Inputs;
 use super::row::hash_or_zero;
 use super::store::Text;
@@ -164,8 +164,9 @@ impl Spool {
 
     /// States the length of the member in which a capture stands.
     pub(super) fn set_length(&mut self, text: u64, length: u64) {
-        let from = index(text) + MASK_LEN;
-        if u32::from(self.bytes[from - 1]) & HAS_LENGTH >> 16 == 0 {
+        let mask_end = index(text) + MASK_LEN;
+        if u32::from(self.bytes[mask_end - 1]) & HAS_LENGTH >> 16 == 0 {
+            let from = index(text) + NUMBERS_AT;
             self.bytes[from..from + 8].copy_from_slice(&length.to_le_bytes());
         }
     }
@@ -232,13 +233,20 @@ impl Spool {
             .iter()
             .fold(0, |sum, text| sum ^ self.bytes[index(*text)]);
         std::hint::black_box(masks);
-        let fields = texts.iter().fold(0, |sum, text| {
-            let mut reader = self.head(*text).0;
-            let fields = [reader.target_uri(), reader.field(Field::DeclaredText)];
-            let [uri, digest] = fields.map(|field| field.first().copied().unwrap_or(0));
-            sum ^ uri ^ digest
-        });
-        std::hint::black_box(fields);
+        // Found first, so that only look-ups follow each other.
+        let fields: Vec<&[u8]> = texts
+            .iter()
+            .flat_map(|text| {
+                let mut reader = self.head(*text).0;
+                [
+                    reader.target_uri(),
+                    reader.field(Field::StatedFile),
+                    reader.field(Field::DeclaredText),
+                ]
+            })
+            .collect();
+        let firsts = fields.iter().filter_map(|field| field.first());
+        std::hint::black_box(firsts.fold(0, |sum, first| sum ^ first));
     }
 
     /// The digest that is declared.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
 
-use super::fields::{push_number, read_number};
+use super::leb128::{push_number, read_number};
 use super::saved::{Reader, Writer};
 use crate::capture::FileId;
 

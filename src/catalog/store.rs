@@ -1,7 +1,8 @@
 //! Storing the text of one capture, field by field.
 
 use super::Target;
-use super::fields::{Field, HAS_LENGTH, MASK_LEN, Reader, folded, index, push_number};
+use super::fields::{Field, HAS_LENGTH, MASK_LEN, NUMBERS_AT, Reader, WIDTH_BITS, folded, index};
+use super::leb128::push_number;
 use crate::capture::{Digest, Locator, Timestamp};
 
 /// A field of fewer bytes is stored as it is: where it stands would take as many.
@@ -21,20 +22,30 @@ pub(super) struct Text<'a> {
 impl<'a> Text<'a> {
     pub(super) fn start(bytes: &'a mut Vec<u8>, input: &'a [u8], locator: &Locator) -> Self {
         let start = bytes.len();
-        bytes.extend_from_slice(&[0; MASK_LEN]);
+        let mut head = [0; NUMBERS_AT + 4 * 8];
+        let (mut end, mut widths) = (NUMBERS_AT, 0);
+        let mut put = |number: u64, width: u32| {
+            head[end..end + 8].copy_from_slice(&number.to_le_bytes());
+            widths = widths >> WIDTH_BITS | width << (3 * WIDTH_BITS);
+            end += width as usize;
+        };
         let mask = match locator.length {
             Some(length) => {
-                push_number(bytes, length);
+                put(length, width(length));
                 HAS_LENGTH
             }
             None => {
-                bytes.extend_from_slice(&[0; 8]);
+                put(0, 8);
                 0
             }
         };
         for number in [locator.ordinal, u64::from(locator.file.0), locator.offset] {
-            push_number(bytes, number);
+            put(number, width(number));
         }
+        let [low, high, ..] = widths.to_le_bytes();
+        head[MASK_LEN..NUMBERS_AT].copy_from_slice(&[low, high]);
+        bytes.extend_from_slice(&head);
+        bytes.truncate(start + end);
         Self {
             bytes,
             input,
@@ -124,8 +135,48 @@ impl<'a> Text<'a> {
     }
 }
 
+/// How many bytes a number takes.
+fn width(number: u64) -> u32 {
+    (u64::BITS - number.leading_zeros()).div_ceil(8)
+}
+
 /// Where `text` stands in `input`, if it is a part of it.
 fn place_in(input: &[u8], text: &[u8]) -> Option<u64> {
     let place = text.as_ptr().addr().checked_sub(input.as_ptr().addr())?;
     (place + text.len() <= input.len()).then_some(place as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::capture::FileId;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_head_is_read_as_it_was_stored(
+            numbers: [u64; 3],
+            shifts in [0..65_u32, 0..65, 0..65],
+            length in proptest::option::of(1..u64::MAX),
+            length_shift in 0..64_u32,
+            file: u32,
+            behind in 0..9_usize,
+        ) {
+            let [ordinal, offset, file_shift] = [0, 1, 2].map(|nth| numbers[nth].unbounded_shr(shifts[nth]));
+            let locator = Locator {
+                file: FileId(file.unbounded_shr((file_shift % 33) as u32)),
+                ordinal,
+                offset,
+                length: length.map(|length| (length >> length_shift).max(1)),
+            };
+            let mut bytes = vec![7; 3];
+            let mut text = Text::start(&mut bytes, b"", &locator);
+            text.put_text(b"uri");
+            text.end();
+            bytes.resize(bytes.len() + behind, 0xff);
+            let (mut reader, found) = Reader::with_locator(&bytes[3..], |_| b"");
+            prop_assert_eq!(found, locator);
+            prop_assert_eq!(reader.target_uri(), b"uri");
+        }
+    }
 }

@@ -3,10 +3,10 @@
 use super::in_order::in_order;
 use crate::Result;
 use crate::capture::{Capture, Payload};
-use crate::catalog::{Catalog, RowId};
+use crate::catalog::{Catalog, RowFlags, RowId};
 use crate::group::{End, Fate, Groups, Listing};
 use crate::key::Keyer;
-use crate::policy::Policy;
+use crate::policy::{Policy, RuleSet};
 use crate::report::{Lines, Link, Place, Report, Row};
 
 /// Captures whose lines, if they are listed, one thread makes before they are written; meanwhile others make the next.
@@ -58,56 +58,70 @@ pub(super) fn write(
     )
 }
 
+/// The key text of a URI, and the rules that fired on it.
+fn keyed<'a>(keyer: &'a mut Keyer<'_>, target_uri: &'a [u8]) -> (&'a [u8], RuleSet) {
+    let keyed = keyer.key(target_uri);
+    (keyed.text, keyed.fired)
+}
+
 impl Sources<'_> {
     fn push_row(self, id: RowId, keyer: &mut Keyer<'_>, lines: &mut Lines, out: &mut Vec<u8>) {
         let Self {
             catalog, groups, ..
         } = self;
         let fate = groups.fate(catalog, id);
-        let capture = self.capture(id);
+        let flags = catalog.row(id).flags;
+        let (capture, redirect_to) = self.capture_and_redirect_to(id);
         let chain: Vec<Link<'_>> = if lines.show_chains() {
             let hops = groups.chain(id);
             hops.into_iter().map(|hop| self.link(hop)).collect()
         } else {
             Vec::new()
         };
-        let keyed = keyer.key(capture.target_uri);
+        // What is its own key text need not be keyed again.
+        let (key_text, rules) = match flags.contains(RowFlags::VERBATIM) {
+            true => (capture.target_uri, RuleSet::EMPTY),
+            false => keyed(keyer, capture.target_uri),
+        };
+        debug_assert_eq!(
+            (key_text, rules),
+            keyed(&mut Keyer::new(self.policy), capture.target_uri)
+        );
         let row = Row {
             capture,
             fate: &fate,
-            flags: catalog.row(id).flags,
-            key_text: keyed.text,
-            rules: keyed.fired,
+            flags,
+            key_text,
+            rules,
             joined_to: fate.joined_to.map(|to| Place {
                 file_name: catalog.record_file(to),
                 offset: catalog.locator(to).offset,
             }),
-            redirect_to: catalog.redirect_to(id),
+            redirect_to,
             final_url: self.final_url(&fate),
             canonical: b"",
             keeper_url: fate.keeper.map_or(b"", |keeper| catalog.target_uri(keeper)),
-            file_name: catalog.record_file(id),
+            file_name: catalog.record_file_of(&capture),
             chain: &chain,
         };
         lines.push(&row, out);
     }
 
-    /// The capture; a revisit with payload, media type, status and language as its original lends them.
-    fn capture(&self, id: RowId) -> Capture<'_> {
+    /// The capture, and where it redirects to; a revisit with payload, media type, status and language as its original lends them.
+    fn capture_and_redirect_to(&self, id: RowId) -> (Capture<'_>, &[u8]) {
         let Self {
             catalog, groups, ..
         } = self;
-        let own = catalog.capture(id);
+        let (mut capture, redirect_to) = catalog.capture_and_redirect_to(id);
         let (content, head) = (groups.ends().content(id), groups.ends().head(id));
-        let mut capture = own;
         if content != id {
-            let original = catalog.capture(content);
+            let (own, original) = (capture.payload, catalog.capture(content));
             capture.mime = original.mime;
             capture.payload = Payload {
-                declared_text: own.payload.declared_text,
-                declared: own.payload.declared,
-                status: own.payload.status,
-                completeness: own.payload.completeness,
+                declared_text: own.declared_text,
+                declared: own.declared,
+                status: own.status,
+                completeness: own.completeness,
                 ..original.payload
             };
         }
@@ -115,7 +129,7 @@ impl Sources<'_> {
             capture.language = catalog.capture(head).language;
         }
         capture.status = self.status(id);
-        capture
+        (capture, redirect_to)
     }
 
     fn status(&self, id: RowId) -> Option<u16> {

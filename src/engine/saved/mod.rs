@@ -37,7 +37,7 @@ const FOLDER: &str = "dedupe-resume";
 /// What the name of each file starts with; the number of the input follows.
 const PREFIX: &str = "input-";
 /// What each file starts with; another layout has another one.
-const MARK: [u8; 8] = *b"dedupe\0\x02";
+const MARK: [u8; 8] = *b"dedupe\0\x03";
 /// How long a killed run is waited for: the system may have much of its to write first.
 const DYING_MAX: Duration = Duration::from_secs(5);
 /// A header of more bytes is none.
