@@ -1,10 +1,30 @@
 //! Decimal numbers as the lines of records and indexes have them.
 
 /// The number that `text` is, digits and nothing else; `None` where it is none or does not fit 64 bits.
+#[inline]
 pub(super) fn decimal(text: &[u8]) -> Option<u64> {
-    if text.is_empty() {
-        return None;
+    match text.len() {
+        0 => None,
+        1..=DIGITS_MAX => {
+            let mut number = 0;
+            for byte in text {
+                let digit = byte.wrapping_sub(b'0');
+                if digit > 9 {
+                    return None;
+                }
+                number = number * 10 + u64::from(digit);
+            }
+            Some(number)
+        }
+        _ => of_many_digits(text),
     }
+}
+
+/// Any number of so many digits fits 64 bits.
+const DIGITS_MAX: usize = 19;
+
+#[cold]
+fn of_many_digits(text: &[u8]) -> Option<u64> {
     text.iter().try_fold(0_u64, |number, byte| {
         let digit = byte.is_ascii_digit().then(|| u64::from(byte - b'0'))?;
         number.checked_mul(10)?.checked_add(digit)

@@ -26,8 +26,6 @@ pub(super) struct Statement<'a> {
     pub(super) truncated: &'a [u8],
     pub(super) method: &'a [u8],
     pub(super) request_body: &'a [u8],
-    /// Any other column; never read.
-    pub(super) other: &'a [u8],
 }
 
 /// Buffers for what must be decoded, reused from line to line.

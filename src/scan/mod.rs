@@ -12,4 +12,5 @@ mod fields;
 mod http;
 mod index_line;
 mod lines;
+mod places;
 mod text;

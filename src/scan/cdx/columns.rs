@@ -4,6 +4,9 @@ use std::borrow::Cow;
 
 use Column::{Date, Digest, File, Length, Mime, Offset, Other, Redirect, Status, Url, Urlkey};
 
+/// How many things a column may hold; `Other` is the last.
+const N_COLUMNS: usize = Other as usize + 1;
+
 /// What stands in a column (CDX file format 2015, legend).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Column {
@@ -41,32 +44,84 @@ impl Column {
     }
 }
 
+/// Columns in their order, and where each of them is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Columns {
+    order: Cow<'static, [Column]>,
+    /// The last place of each column, found once and not for each line.
+    last: [Option<usize>; N_COLUMNS],
+}
+
+impl Columns {
+    const fn known(order: &'static [Column]) -> Self {
+        Self {
+            order: Cow::Borrowed(order),
+            last: last_places(order),
+        }
+    }
+
+    fn named(order: Vec<Column>) -> Self {
+        Self {
+            last: last_places(&order),
+            order: order.into(),
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.order.len()
+    }
+
+    pub(super) fn start_with_key_and_date(&self) -> bool {
+        self.order.starts_with(&[Urlkey, Date])
+    }
+
+    /// The first place of a column.
+    pub(super) fn first(&self, column: Column) -> Option<usize> {
+        self.order.iter().position(|other| *other == column)
+    }
+
+    /// The last place of a column.
+    pub(super) fn last(&self, column: Column) -> Option<usize> {
+        self.last[column as usize]
+    }
+}
+
+const fn last_places(order: &[Column]) -> [Option<usize>; N_COLUMNS] {
+    let mut last = [None; N_COLUMNS];
+    let mut at = 0;
+    while at < order.len() {
+        last[order[at] as usize] = Some(at);
+        at += 1;
+    }
+    last
+}
+
 /// Orders of columns of files without header line, likelier ones first. The last two have the place of a revisit's original behind.
-pub(super) const KNOWN: [&[Column]; 6] = [
-    &[
+pub(super) static KNOWN: [Columns; 6] = [
+    Columns::known(&[
         Urlkey, Date, Url, Mime, Status, Digest, Redirect, Other, Length, Offset, File,
-    ],
-    &[
+    ]),
+    Columns::known(&[
         Urlkey, Date, Url, Mime, Status, Digest, Redirect, Offset, File,
-    ],
-    &[
+    ]),
+    Columns::known(&[
         Urlkey, Date, Url, Mime, Status, Digest, Redirect, Other, Offset, File,
-    ],
-    &[Urlkey, Date, Url, Mime, Status, Digest, Length],
-    &[
+    ]),
+    Columns::known(&[Urlkey, Date, Url, Mime, Status, Digest, Length]),
+    Columns::known(&[
         Urlkey, Date, Url, Mime, Status, Digest, Redirect, Other, Length, Offset, File, Other,
         Other, Other,
-    ],
-    &[
+    ]),
+    Columns::known(&[
         Urlkey, Date, Url, Mime, Status, Digest, Redirect, Offset, File, Other, Other, Other,
-    ],
+    ]),
 ];
 
 /// The columns that a header line names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Layout {
     pub(super) delimiter: u8,
-    pub(super) columns: Cow<'static, [Column]>,
+    pub(super) columns: Columns,
 }
 
 /// The first byte of a header line is the delimiter, then `CDX` and letters; the blank before it is lost in some files.
@@ -93,7 +148,7 @@ pub(super) fn header(line: &[u8]) -> Option<Layout> {
         .collect::<Option<Vec<_>>>()?;
     Some(Layout {
         delimiter,
-        columns: only_one_url(columns).into(),
+        columns: Columns::named(only_one_url(columns)),
     })
 }
 
@@ -107,4 +162,28 @@ fn only_one_url(mut columns: Vec<Column>) -> Vec<Column> {
         }
     }
     columns
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_letter_has_a_place_among_the_columns() {
+        for letter in 0..=u8::MAX {
+            assert!((Column::of_letter(letter) as usize) < N_COLUMNS);
+        }
+    }
+
+    #[test]
+    fn of_a_column_that_is_named_twice_both_places_are_known() {
+        let layout = header(b" CDX N b a m m g").unwrap();
+        let columns = &layout.columns;
+        assert_eq!(
+            (columns.first(Mime), columns.last(Mime)),
+            (Some(3), Some(4))
+        );
+        assert_eq!((columns.first(Digest), columns.last(Digest)), (None, None));
+        assert!(columns.start_with_key_and_date() && columns.len() == 6);
+    }
 }

@@ -14,7 +14,7 @@ mod parts;
 
 use crate::capture::{Event, Warning};
 use crate::scan::cdx::columns::{KNOWN, Layout, header};
-use crate::scan::cdx::parts::{Fit, Parts, Slack, cut, fits};
+use crate::scan::cdx::parts::{Fit, Parts, cut, fits};
 use crate::scan::index_line::{Scratch, Statement};
 use crate::scan::lines::{self, Line, Parse};
 
@@ -27,7 +27,7 @@ pub struct Parser {
     learnt: Learnt,
     /// What was taken for granted at the start.
     assumed: Learnt,
-    /// Positions of the delimiters in the line.
+    /// Where the line is cut.
     cuts: Vec<usize>,
     /// The file name of the last good line, to know a cut one by.
     last_file: LastFile,
@@ -114,11 +114,7 @@ impl Parse for Parser {
         };
         cut(text, layout.delimiter, &mut self.cuts);
         let parts = Parts::new(text, &self.cuts);
-        parts.len() == layout.columns.len()
-            && fits(
-                &parts.spread(&layout.columns, Slack::default()),
-                Fit::Strict,
-            )
+        parts.len() == layout.columns.len() && fits(&parts.spread(&layout.columns), Fit::Strict)
     }
 }
 
@@ -175,7 +171,7 @@ impl Parser {
         let parts = Parts::new(text, &self.cuts);
         let as_known = |index: usize| {
             (KNOWN[index].len() == parts.len() && !parts.has_empty())
-                .then(|| parts.spread(KNOWN[index], Slack::default()))
+                .then(|| parts.spread(&KNOWN[index]))
                 .filter(|statement| fits(statement, Fit::Strict))
         };
         let index = [self.learnt.guessed]

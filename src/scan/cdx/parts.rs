@@ -2,68 +2,52 @@
 
 use std::ops::Range;
 
-use fearless_simd::{Level, Simd, dispatch, prelude::*, u8x64};
-
-use crate::scan::cdx::columns::Column::{self, Date, File, Mime, Redirect, Url, Urlkey};
+use crate::scan::cdx::columns::Column::{self, File, Mime, Redirect, Url};
+use crate::scan::cdx::columns::Columns;
 use crate::scan::decimal::decimal;
 use crate::scan::index_line::{Statement, is_date};
+use crate::scan::places::push_places;
 
-/// Bytes that are looked at together.
-const BLOCK: usize = 64;
+/// In front of the first part.
+const FRONT: usize = usize::MAX;
 
-/// Finds every `delimiter`, 64 bytes at a time: columns are so short that going from one to the next (`memchr`) took 14 % of reading
-/// 3 GB of CDX, and this takes 4 (Xeon with AVX-512, one thread).
+/// Finds where a line is cut: in front of it, at each `delimiter`, and behind it.
 pub(super) fn cut(text: &[u8], delimiter: u8, cuts: &mut Vec<usize>) {
-    cut_on(Level::new(), text, delimiter, cuts);
-}
-
-/// The same with what a processor of this level has.
-fn cut_on(level: Level, text: &[u8], delimiter: u8, cuts: &mut Vec<usize>) {
     cuts.clear();
-    match text.last_chunk() {
-        Some(last) => dispatch!(level, simd => {
-            let (blocks, rest) = text.as_chunks();
-            for (nth, block) in blocks.iter().enumerate() {
-                push_places(delimiters(simd, block, delimiter), nth * BLOCK, cuts);
-            }
-            if !rest.is_empty() {
-                // The last block overlaps the one before, whose bytes are not to be found twice.
-                let n_old = BLOCK - rest.len();
-                let found = delimiters(simd, last, delimiter) >> n_old << n_old;
-                push_places(found, text.len() - BLOCK, cuts);
-            }
-        }),
-        None => cuts.extend(memchr::memchr_iter(delimiter, text)),
-    }
-}
-
-/// The bytes of a block that are `delimiter`, a bit each.
-#[inline(always)]
-fn delimiters<S: Simd>(simd: S, block: &[u8; BLOCK], delimiter: u8) -> u64 {
-    let block = u8x64::load_array_ref(simd, block);
-    block.simd_eq(u8x64::splat(simd, delimiter)).to_bitmask()
-}
-
-/// Appends the place of each bit that is set, the lowest being at `start`.
-fn push_places(mut found: u64, start: usize, cuts: &mut Vec<usize>) {
-    while found != 0 {
-        cuts.push(start + found.trailing_zeros() as usize);
-        found &= found - 1;
-    }
+    cuts.push(FRONT);
+    push_places(text, [delimiter; 2], cuts);
+    cuts.push(text.len());
 }
 
 /// How many parts, beyond one each, two columns take.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Slack {
+#[derive(Clone, Copy, Debug)]
+struct Slack {
     first_column: usize,
     elastic: usize,
     elastic_column: usize,
+}
+
+impl Slack {
+    /// The parts of the column at `index`.
+    fn parts_of(self, index: usize) -> Range<usize> {
+        let parts_before = |index: usize| {
+            index
+                + if index > 0 { self.first_column } else { 0 }
+                + if index > self.elastic_column {
+                    self.elastic
+                } else {
+                    0
+                }
+        };
+        parts_before(index)..parts_before(index + 1)
+    }
 }
 
 /// A line, cut at its delimiters.
 #[derive(Clone, Copy)]
 pub(super) struct Parts<'l, 'c> {
     text: &'l [u8],
+    /// As [`cut`] finds them.
     cuts: &'c [usize],
 }
 
@@ -73,7 +57,7 @@ impl<'l, 'c> Parts<'l, 'c> {
     }
 
     pub(super) fn len(&self) -> usize {
-        self.cuts.len() + 1
+        self.cuts.len() - 1
     }
 
     pub(super) fn has_empty(&self) -> bool {
@@ -82,16 +66,11 @@ impl<'l, 'c> Parts<'l, 'c> {
 
     /// The text of some parts, with the delimiters between them.
     fn join(&self, parts: Range<usize>) -> &'l [u8] {
-        let start = match parts.start {
-            0 => 0,
-            index => self.cuts[index - 1] + 1,
-        };
-        let end = self.cuts.get(parts.end - 1).copied();
-        &self.text[start..end.unwrap_or(self.text.len())]
+        &self.text[self.cuts[parts.start].wrapping_add(1)..self.cuts[parts.end]]
     }
 
-    pub(super) fn place(&self, columns: &[Column]) -> Result<Statement<'l>, &'static str> {
-        if !columns.contains(&Url) {
+    pub(super) fn place(&self, columns: &Columns) -> Result<Statement<'l>, &'static str> {
+        if columns.last(Url).is_none() {
             return Err("the header line names no column of original URLs");
         }
         if self.len() < columns.len() {
@@ -102,7 +81,7 @@ impl<'l, 'c> Parts<'l, 'c> {
                 .place_with_slack(columns)
                 .ok_or("more columns than the header line names, and no telling which is which");
         }
-        let statement = self.spread(columns, Slack::default());
+        let statement = self.spread(columns);
         if fits(&statement, Fit::Loose) {
             Ok(statement)
         } else {
@@ -111,19 +90,19 @@ impl<'l, 'c> Parts<'l, 'c> {
     }
 
     /// Tries which column has the delimiters in it that make too many parts.
-    pub(super) fn place_with_slack(&self, columns: &[Column]) -> Option<Statement<'l>> {
+    pub(super) fn place_with_slack(&self, columns: &Columns) -> Option<Statement<'l>> {
         let slack = self.len().checked_sub(columns.len()).filter(|n| *n > 0)?;
-        let first = match columns {
-            [Urlkey, Date, ..] => (0..=slack).find(|n| is_date(self.join(1 + n..2 + n)))?,
-            _ => 0,
+        let first = match columns.start_with_key_and_date() {
+            true => (0..=slack).find(|n| is_date(self.join(1 + n..2 + n)))?,
+            false => 0,
         };
         let attempt = |column: Column, fit: Fit| {
-            let statement = self.spread(
+            let statement = self.spread_with(
                 columns,
                 Slack {
                     first_column: first,
                     elastic: slack - first,
-                    elastic_column: columns.iter().position(|other| *other == column)?,
+                    elastic_column: columns.first(column)?,
                 },
             );
             fits(&statement, fit).then_some(statement)
@@ -134,39 +113,49 @@ impl<'l, 'c> Parts<'l, 'c> {
             .or_else(|| attempt(Url, Fit::OddMime))
     }
 
-    /// Gives each column its part.
-    pub(super) fn spread(&self, columns: &[Column], slack: Slack) -> Statement<'l> {
-        let mut statement = Statement::default();
-        let mut from = 0;
-        for (index, column) in columns.iter().enumerate() {
-            let mut to = from + 1;
-            if index == 0 {
-                to += slack.first_column;
-            }
-            if index == slack.elastic_column {
-                to += slack.elastic;
-            }
-            *field(&mut statement, *column) = self.join(from..to).trim_ascii();
-            from = to;
-        }
-        statement
+    /// Gives each column its one part.
+    pub(super) fn spread(&self, columns: &Columns) -> Statement<'l> {
+        statement(columns, |index| index..index + 1, *self)
+    }
+
+    /// Gives each column its parts.
+    fn spread_with(&self, columns: &Columns, slack: Slack) -> Statement<'l> {
+        statement(columns, |index| slack.parts_of(index), *self)
     }
 }
 
-fn field<'s, 'l>(statement: &'s mut Statement<'l>, column: Column) -> &'s mut &'l [u8] {
-    match column {
-        Column::Urlkey => &mut statement.urlkey,
-        Column::Date => &mut statement.date,
-        Column::Url => &mut statement.url,
-        Column::Mime => &mut statement.mime,
-        Column::Status => &mut statement.status,
-        Column::Digest => &mut statement.digest,
-        Column::Redirect => &mut statement.redirect,
-        Column::Length => &mut statement.length,
-        Column::Offset => &mut statement.offset,
-        Column::File => &mut statement.file,
-        Column::RecordId => &mut statement.record_id,
-        Column::Other => &mut statement.other,
+/// What a line states whose columns have the parts that `parts_of` names.
+#[inline]
+fn statement<'l>(
+    columns: &Columns,
+    parts_of: impl Fn(usize) -> Range<usize>,
+    parts: Parts<'l, '_>,
+) -> Statement<'l> {
+    let text = |column| match columns.last(column) {
+        Some(index) => trimmed(parts.join(parts_of(index))),
+        None => b"",
+    };
+    Statement {
+        urlkey: text(Column::Urlkey),
+        date: text(Column::Date),
+        url: text(Column::Url),
+        mime: text(Column::Mime),
+        status: text(Column::Status),
+        digest: text(Column::Digest),
+        redirect: text(Column::Redirect),
+        length: text(Column::Length),
+        offset: text(Column::Offset),
+        file: text(Column::File),
+        record_id: text(Column::RecordId),
+        ..Statement::default()
+    }
+}
+
+/// Without blanks at its ends, which hardly any text has.
+fn trimmed(text: &[u8]) -> &[u8] {
+    match text {
+        [first, .., last] if *first > b' ' && *last > b' ' => text,
+        _ => text.trim_ascii(),
     }
 }
 
@@ -235,12 +224,11 @@ mod tests {
         #[test]
         fn cuts_where_delimiters_stand(text in proptest::collection::vec(prop_oneof![Just(b' '), Just(b'\t'), any::<u8>()], 0..300)) {
             for delimiter in [b' ', b'\t', 0xff] {
-                for level in [Level::new(), Level::baseline()] {
-                    let mut cuts = vec![7];
-                    cut_on(level, &text, delimiter, &mut cuts);
-                    let expected = (0..text.len()).filter(|at| text[*at] == delimiter);
-                    prop_assert!(expected.eq(cuts));
-                }
+                let mut cuts = vec![7];
+                cut(&text, delimiter, &mut cuts);
+                let parts = Parts::new(&text, &cuts);
+                let found = (0..parts.len()).map(|at| parts.join(at..at + 1));
+                prop_assert!(found.eq(text.split(|byte| *byte == delimiter)));
             }
         }
     }

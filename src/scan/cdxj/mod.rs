@@ -110,34 +110,31 @@ impl Parse for Parser {
 
 /// The statement of a line, whose decoded values lie in `members`.
 fn read<'a>(parts: Split<'a>, members: &'a mut Members) -> Result<Statement<'a>, &'static str> {
-    let mut fields = [Text::NONE; FIELDS.len()];
+    let mut values = [Text::NONE; N_FIELDS];
     members.read(parts.json, |name, value| {
-        if let Some(index) = FIELDS.iter().position(|field| *field == name) {
-            fields[index] = match value {
+        if let Some(field) = Field::of_name(name) {
+            values[field as usize] = match value {
                 Value::Text(text) => text,
                 Value::Other => Text::NONE,
             };
         }
     })?;
-    let value = |field: &[u8]| {
-        let index = FIELDS.iter().position(|name| *name == field);
-        index.map_or(&b""[..], |index| members.text(parts.json, fields[index]))
-    };
+    let value = |field: Field| members.text(parts.json, values[field as usize]);
     let or = |stated: &'a [u8], other: &'a [u8]| if stated.is_empty() { other } else { stated };
     let statement = Statement {
-        urlkey: or(parts.urlkey, value(b"urlkey")),
-        date: or(parts.date, value(b"timestamp")),
-        url: value(b"url"),
-        mime: value(b"mime"),
-        status: value(b"status"),
-        digest: value(b"digest"),
-        redirect: value(b"redirect"),
-        length: value(b"length"),
-        offset: value(b"offset"),
-        file: value(b"filename"),
-        truncated: value(b"truncated"),
-        method: value(b"method"),
-        request_body: value(b"requestBody"),
+        urlkey: or(parts.urlkey, value(Field::Urlkey)),
+        date: or(parts.date, value(Field::Timestamp)),
+        url: value(Field::Url),
+        mime: value(Field::Mime),
+        status: value(Field::Status),
+        digest: value(Field::Digest),
+        redirect: value(Field::Redirect),
+        length: value(Field::Length),
+        offset: value(Field::Offset),
+        file: value(Field::Filename),
+        truncated: value(Field::Truncated),
+        method: value(Field::Method),
+        request_body: value(Field::RequestBody),
         ..Statement::default()
     };
     if matches!(statement.url, b"" | b"-") {
@@ -148,22 +145,47 @@ fn read<'a>(parts: Split<'a>, members: &'a mut Members) -> Result<Statement<'a>,
 
 const NO_URL: &str = "no url in the line";
 
-/// The names that are read; all others are passed over.
-const FIELDS: [&[u8]; 13] = [
-    b"urlkey",
-    b"timestamp",
-    b"url",
-    b"mime",
-    b"status",
-    b"digest",
-    b"redirect",
-    b"length",
-    b"offset",
-    b"filename",
-    b"truncated",
-    b"method",
-    b"requestBody",
-];
+/// The members that are read; all others are passed over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Field {
+    Urlkey,
+    Timestamp,
+    Url,
+    Mime,
+    Status,
+    Digest,
+    Redirect,
+    Length,
+    Offset,
+    Filename,
+    Truncated,
+    Method,
+    RequestBody,
+}
+
+/// One more than the last of them.
+const N_FIELDS: usize = Field::RequestBody as usize + 1;
+
+impl Field {
+    fn of_name(name: &[u8]) -> Option<Self> {
+        Some(match name {
+            b"urlkey" => Self::Urlkey,
+            b"timestamp" => Self::Timestamp,
+            b"url" => Self::Url,
+            b"mime" => Self::Mime,
+            b"status" => Self::Status,
+            b"digest" => Self::Digest,
+            b"redirect" => Self::Redirect,
+            b"length" => Self::Length,
+            b"offset" => Self::Offset,
+            b"filename" => Self::Filename,
+            b"truncated" => Self::Truncated,
+            b"method" => Self::Method,
+            b"requestBody" => Self::RequestBody,
+            _ => return None,
+        })
+    }
+}
 
 #[cfg(test)]
 mod tests {
