@@ -111,6 +111,18 @@ impl Digest {
         })
     }
 
+    /// A SHA-1, as nearly all are.
+    #[must_use]
+    pub fn sha1(bytes: [u8; 20]) -> Self {
+        let mut own = [0; 64];
+        own[..20].copy_from_slice(&bytes);
+        Self {
+            algorithm: Algorithm::Sha1,
+            len: 20,
+            bytes: own,
+        }
+    }
+
     /// The digest's bytes.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {

@@ -70,6 +70,37 @@ impl Timestamp {
     /// A prefix that ends with a whole field (4, 6, 8, 10 or 12 digits, as in early ARC files) stands for its first instant; any other length is unknown.
     #[must_use]
     pub fn parse_digits(text: &[u8]) -> Self {
+        match text.try_into() {
+            Ok(digits) => Self::of_14_digits(digits),
+            Err(_) => Self::digit_by_digit(text),
+        }
+    }
+
+    /// As nearly all indexes have it, to the second; two digits are one number, and four of these are made at once.
+    fn of_14_digits(digits: &[u8; 14]) -> Self {
+        let both = [digits.first_chunk(), digits.last_chunk()];
+        let both = both.map(|eight| eight.and_then(|eight| two_digit_numbers(*eight)));
+        let [
+            Some([century, year, month, _]),
+            Some([day, hour, minute, second]),
+        ] = both
+        else {
+            return Self::UNKNOWN;
+        };
+        let civil = Civil {
+            year: century * 100 + year,
+            month,
+            day,
+            hour,
+            minute,
+            second,
+        };
+        let seconds = civil.instant(0);
+        seconds.map_or(Self::UNKNOWN, |seconds| Self::new(seconds, 0))
+    }
+
+    /// The same of any length, digit by digit.
+    fn digit_by_digit(text: &[u8]) -> Self {
         let is_whole = matches!(text.len(), 4 | 6 | 8 | 10 | 12 | 14 | 17);
         if !is_whole || !text.iter().all(u8::is_ascii_digit) {
             return Self::UNKNOWN;
@@ -205,6 +236,19 @@ fn civil_of(seconds: i64) -> Civil {
         minute: time / 60 % 60,
         second: time % 60,
     }
+}
+
+/// The numbers of two digits each that eight digits are; `None` if one is no digit.
+fn two_digit_numbers(digits: [u8; 8]) -> Option<[i64; 4]> {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    let values = u64::from_le_bytes(digits) ^ (ONES * u64::from(b'0'));
+    // A digit is below 16, and so it is with 6 more.
+    let with_six = (values & (ONES * 0x7f)) + ONES * 6;
+    if (values | with_six) & (ONES * 0xf0) != 0 {
+        return None;
+    }
+    let numbers = (values * 10 + (values >> 8)).to_le_bytes();
+    Some([0, 2, 4, 6].map(|place| i64::from(numbers[place])))
 }
 
 /// The text that is still to be read.
@@ -451,6 +495,15 @@ mod tests {
             prop_assert_eq!(days_since_epoch(year, month, day), days);
             let civil = civil_of(days * DAY + DAY - 1);
             prop_assert_eq!((civil.year, civil.month, civil.day), (year, month, day));
+        }
+
+        #[test]
+        fn fourteen_digits_are_read_as_one_by_one(digits in "[0-9]{14}|(19|20)[0-9]{2}[01][0-9][0-3][0-9][0-2][0-9][0-5][0-9][0-6][0-9]", at in 0_usize..14, byte: u8, is_spoilt: bool) {
+            let mut digits: [u8; 14] = digits.into_bytes().try_into().unwrap();
+            if is_spoilt {
+                digits[at] = byte;
+            }
+            prop_assert_eq!(Timestamp::of_14_digits(&digits), Timestamp::digit_by_digit(&digits));
         }
 
         #[test]

@@ -1,6 +1,7 @@
 //! Payload digests: reading declared ones, computing, and holding one against the other.
 //! Knows `capture` only; must never format for people (the text of a digest is the archive's own notation).
 
+mod base32;
 mod lanes;
 mod sha1;
 mod sum;
@@ -10,7 +11,7 @@ pub use sum::{Sum, Wanted};
 
 use crate::capture::{Algorithm, Digest};
 
-use data_encoding::{BASE32, BASE32_NOPAD, HEXLOWER, HEXLOWER_PERMISSIVE};
+use data_encoding::{BASE32_NOPAD, HEXLOWER, HEXLOWER_PERMISSIVE};
 
 /// 128 bits that stand for a digest in the sets: XXH3-128 of algorithm and bytes; never 0.
 #[must_use]
@@ -72,15 +73,21 @@ pub fn parse_declared(text: &[u8]) -> Option<Digest> {
 
 /// Appends the digest as reports print it: `sha1:` and upper-case base32, all others in lower-case hex.
 pub fn write_text(digest: &Digest, out: &mut Vec<u8>) {
+    let bytes = digest.as_bytes();
+    if digest.algorithm == Algorithm::Sha1 {
+        out.extend_from_slice(b"sha1:");
+        for five in bytes.as_chunks::<5>().0 {
+            let [a, b, c, d, e] = *five;
+            let bits = u64::from_be_bytes([0, 0, 0, a, b, c, d, e]);
+            out.extend_from_slice(&base32::eight_letters(bits));
+        }
+        return;
+    }
     out.extend_from_slice(digest.algorithm.label().as_bytes());
     out.push(b':');
-    let encoding = match digest.algorithm {
-        Algorithm::Sha1 => &BASE32,
-        _ => &HEXLOWER,
-    };
     let start = out.len();
-    out.resize(start + encoding.encode_len(digest.as_bytes().len()), 0);
-    encoding.encode_mut(digest.as_bytes(), &mut out[start..]);
+    out.resize(start + HEXLOWER.encode_len(bytes.len()), 0);
+    HEXLOWER.encode_mut(bytes, &mut out[start..]);
 }
 
 /// The algorithm of a label, `Some(None)` for an empty one, `None` for an unknown one.
@@ -139,40 +146,13 @@ fn decode_as(algorithm: Algorithm, value: &[u8]) -> Option<Digest> {
 /// Base32 of a SHA-1 as nearly all archives have it: 32 letters and digits of either case.
 fn decode_sha1(value: &[u8; 32]) -> Option<Digest> {
     let mut bytes = [0; 20];
-    let mut odd = 0;
-    for (five, eight) in bytes
-        .as_chunks_mut::<5>()
-        .0
-        .iter_mut()
-        .zip(value.as_chunks::<8>().0)
-    {
-        let mut bits = 0_u64;
-        for letter in eight {
-            let value = BASE32_VALUES[usize::from(*letter)];
-            odd |= value;
-            bits = bits << 5 | u64::from(value & 31);
-        }
-        let [.., a, b, c, d, e] = bits.to_be_bytes();
+    let fives = bytes.as_chunks_mut::<5>().0;
+    for (five, eight) in fives.iter_mut().zip(value.as_chunks::<8>().0) {
+        let [.., a, b, c, d, e] = base32::forty_bits(*eight)?.to_be_bytes();
         *five = [a, b, c, d, e];
     }
-    if odd > 31 {
-        return None;
-    }
-    Digest::new(Algorithm::Sha1, &bytes)
+    Some(Digest::sha1(bytes))
 }
-
-/// What each letter of base32 stands for (RFC 4648 section 6), in either case; 32 for what is none.
-const BASE32_VALUES: [u8; 256] = {
-    let mut values = [32; 256];
-    let mut value = 0;
-    while value < 32 {
-        let letter = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"[value as usize];
-        values[letter as usize] = value;
-        values[letter.to_ascii_lowercase() as usize] = value;
-        value += 1;
-    }
-    values
-};
 
 fn decode_base32(value: &[u8], bytes: &mut [u8]) -> Option<()> {
     let value = match memchr::memchr(b'=', value) {
