@@ -1,5 +1,7 @@
 //! Turns what a reader found in one input into rows, and keeps the books of what was read.
 
+use std::borrow::Cow;
+
 use crate::capture::{Capture, Damage, Event, FileId, Locator, Segment, Warning};
 use crate::catalog::methods::Requests;
 use crate::catalog::{Batch, Inputs, Keys, RecordStarts, RowFlags, Target};
@@ -243,7 +245,7 @@ impl<'p> Collector<'p> {
         let refers_to = capture.refers_to.target_uri;
         let refers_to = (!refers_to.is_empty()).then(|| self.keyer.key(refers_to).key);
         let redirect_to = match &resolved {
-            Some(Some(uri)) => uri.as_slice(),
+            Some(Some(uri)) => uri,
             Some(None) => capture.location,
             None => b"",
         };
@@ -262,7 +264,7 @@ impl<'p> Collector<'p> {
 }
 
 /// `None`: no redirect. `Some(None)`: a Location that cannot be resolved.
-fn resolved_location(capture: &Capture<'_>) -> Option<Option<Vec<u8>>> {
+fn resolved_location<'a>(capture: &Capture<'a>) -> Option<Option<Cow<'a, [u8]>>> {
     let is_redirect = matches!(capture.status, Some(300..=399)) && capture.status != Some(304);
     (is_redirect && !capture.location.is_empty())
         .then(|| uri::resolve(capture.target_uri, capture.location))
@@ -281,7 +283,7 @@ fn target(keyed: &Keyed<'_>) -> Target {
 }
 
 fn row_flags(keyed: &Keyed<'_>, target_uri: &[u8]) -> RowFlags {
-    let is_verbatim = std::ptr::eq(keyed.text, target_uri);
+    let is_verbatim = std::ptr::eq(keyed.text, target_uri) && keyed.fired.is_empty();
     let is_https = is_verbatim && keyed.kind == Kind::Http && target_uri.starts_with(b"https:");
     RowFlags::default()
         .with(RowFlags::VERBATIM, is_verbatim)

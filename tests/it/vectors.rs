@@ -56,7 +56,7 @@ impl Vector {
     fn agrees(&self, keyer: &mut Keyer<'_>) -> bool {
         let target = match &self.base {
             Some(base) => uri::resolve(base.as_bytes(), self.input.as_bytes()),
-            None => Some(self.input.clone().into_bytes()),
+            None => Some(self.input.as_bytes().into()),
         };
         let mut key = |url: &[u8]| {
             let keyed = keyer.key(url);
