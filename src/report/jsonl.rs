@@ -59,6 +59,19 @@ impl Cells for Line<'_> {
         push_text(text, self.out);
     }
 
+    fn made(&mut self, make: impl FnOnce(&mut Vec<u8>)) {
+        self.name();
+        let start = self.out.len();
+        self.out.push(b'"');
+        make(self.out);
+        if self.out.len() == start + 1 {
+            self.out.truncate(start);
+            self.out.extend_from_slice(b"null");
+        } else {
+            self.out.push(b'"');
+        }
+    }
+
     fn number(&mut self, number: Option<u64>) {
         self.name();
         push_number(number, self.out);

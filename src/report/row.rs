@@ -8,7 +8,7 @@ use crate::policy::{Rule, RuleSet};
 use crate::uri::write_redacted;
 
 use super::names::{digest_status_name, evidence_name, role_name, sameness_name};
-use super::text::push_decimal;
+use super::text::{push_decimal, push_hex};
 
 /// A capture and what becomes of it, as the engine hands it over. Empty slices mean absent.
 #[derive(Clone, Copy, Debug)]
@@ -101,6 +101,17 @@ pub(super) static COLUMNS: [&str; 34] = [
 pub(super) trait Cells {
     /// A cell of text as found; empty for absent.
     fn text(&mut self, text: &[u8]);
+    /// A URI as found, of which a report hides the user info. `@` is rare, so most are written from where they are.
+    fn uri(&mut self, uri: &[u8], scratch: &mut Vec<u8>) {
+        if memchr::memchr(b'@', uri).is_none() {
+            return self.text(uri);
+        }
+        scratch.clear();
+        write_redacted(uri, scratch);
+        self.text(scratch);
+    }
+    /// Text that `make` appends, letters, digits and marks that mean nothing to a format; none for absent.
+    fn made(&mut self, make: impl FnOnce(&mut Vec<u8>));
     /// A count or position.
     fn number(&mut self, number: Option<u64>);
     /// A share or rate.
@@ -115,7 +126,7 @@ pub(super) trait Cells {
 pub(super) fn write_cells(row: &Row<'_>, cells: &mut impl Cells, scratch: &mut Vec<u8>) {
     group_cells(row, cells, scratch);
     capture_cells(row, cells, scratch);
-    digest_cells(row, cells, scratch);
+    digest_cells(row, cells);
     pointer_cells(row, cells, scratch);
     let locator = &row.capture.locator;
     cells.text(row.file_name);
@@ -139,34 +150,34 @@ fn group_cells(row: &Row<'_>, cells: &mut impl Cells, scratch: &mut Vec<u8>) {
     }
     cells.text(scratch);
     cells.list(fate.conflicts.iter().map(Conflict::code), b';');
-    scratch.clear();
-    for (flag, name) in FLAGS {
-        if row.flags.contains(flag) {
-            if !scratch.is_empty() {
-                scratch.push(b';');
-            }
-            scratch.extend_from_slice(name);
-        }
-    }
-    cells.text(scratch);
+    cells.made(|out| push_flags(row.flags, out));
 }
 
-/// `flags`, in their order.
-const FLAGS: [(RowFlags, &[u8]); 4] = [
-    (RowFlags::ROUTE, b"route"),
-    (RowFlags::CREDENTIALS, b"credentials"),
-    (RowFlags::SIGNED, b"signed"),
-    (RowFlags::SEEN_BEFORE, b"seen-before"),
-];
+/// The flags that a report has, in its order, joined by `;`.
+fn push_flags(flags: RowFlags, out: &mut Vec<u8>) {
+    const NAMES: [(RowFlags, &[u8]); 4] = [
+        (RowFlags::ROUTE, b"route"),
+        (RowFlags::CREDENTIALS, b"credentials"),
+        (RowFlags::SIGNED, b"signed"),
+        (RowFlags::SEEN_BEFORE, b"seen-before"),
+    ];
+    let start = out.len();
+    for (flag, name) in NAMES {
+        if flags.contains(flag) {
+            if out.len() > start {
+                out.push(b';');
+            }
+            out.extend_from_slice(name);
+        }
+    }
+}
 
 fn capture_cells(row: &Row<'_>, cells: &mut impl Cells, scratch: &mut Vec<u8>) {
     let capture = &row.capture;
-    uri_cell(capture.target_uri, cells, scratch);
-    uri_cell(row.key_text, cells, scratch);
+    cells.uri(capture.target_uri, scratch);
+    cells.uri(row.key_text, scratch);
     cells.list(row.rules.iter().map(Rule::name), b';');
-    scratch.clear();
-    capture.date.write_rfc3339(scratch);
-    cells.text(scratch);
+    cells.made(|out| capture.date.write_rfc3339(out));
     cells.text(capture.record_type.name().as_bytes());
     cells.text(capture.method.name);
     cells.number(capture.status.map(u64::from));
@@ -174,12 +185,12 @@ fn capture_cells(row: &Row<'_>, cells: &mut impl Cells, scratch: &mut Vec<u8>) {
     cells.text(capture.language);
 }
 
-fn digest_cells(row: &Row<'_>, cells: &mut impl Cells, scratch: &mut Vec<u8>) {
+fn digest_cells(row: &Row<'_>, cells: &mut impl Cells) {
     let payload = &row.capture.payload;
-    digest_cell(payload.digest.as_ref(), cells, scratch);
+    digest_cell(payload.digest.as_ref(), cells);
     cells.text(payload.declared_text);
     cells.text(digest_status_name(payload.status).as_bytes());
-    digest_cell(payload.decoded.as_ref(), cells, scratch);
+    digest_cell(payload.decoded.as_ref(), cells);
     cells.number(payload.bytes);
     cells.text(match payload.completeness {
         Completeness::Cut if row.capture.truncated.is_empty() => b"cut",
@@ -187,12 +198,12 @@ fn digest_cells(row: &Row<'_>, cells: &mut impl Cells, scratch: &mut Vec<u8>) {
     });
 }
 
-fn digest_cell(digest: Option<&Digest>, cells: &mut impl Cells, scratch: &mut Vec<u8>) {
-    scratch.clear();
-    if let Some(digest) = digest {
-        digest::write_text(digest, scratch);
-    }
-    cells.text(scratch);
+fn digest_cell(digest: Option<&Digest>, cells: &mut impl Cells) {
+    cells.made(|out| {
+        if let Some(digest) = digest {
+            digest::write_text(digest, out);
+        }
+    });
 }
 
 fn pointer_cells(row: &Row<'_>, cells: &mut impl Cells, scratch: &mut Vec<u8>) {
@@ -202,7 +213,7 @@ fn pointer_cells(row: &Row<'_>, cells: &mut impl Cells, scratch: &mut Vec<u8>) {
         row.canonical,
         row.keeper_url,
     ] {
-        uri_cell(pointer, cells, scratch);
+        cells.uri(pointer, scratch);
     }
     let fate = row.fate;
     for (mark, group) in [
@@ -210,28 +221,16 @@ fn pointer_cells(row: &Row<'_>, cells: &mut impl Cells, scratch: &mut Vec<u8>) {
         (b'c', fate.content_group),
         (b'p', fate.page_group),
     ] {
-        scratch.clear();
-        if let Some(id) = group {
-            push_group(mark, id, scratch);
-        }
-        cells.text(scratch);
+        cells.made(|out| {
+            if let Some(id) = group {
+                push_group(mark, id, out);
+            }
+        });
     }
-}
-
-/// A URI cell, without its secrets. `@` is rare, so most are written from where they are.
-fn uri_cell(uri: &[u8], cells: &mut impl Cells, scratch: &mut Vec<u8>) {
-    if memchr::memchr(b'@', uri).is_none() {
-        return cells.text(uri);
-    }
-    scratch.clear();
-    write_redacted(uri, scratch);
-    cells.text(scratch);
 }
 
 /// `u`, `c` or `p` and 16 hex digits.
 fn push_group(mark: u8, id: u64, out: &mut Vec<u8>) {
-    let mut hex = [0; 16];
-    data_encoding::HEXLOWER.encode_mut(&id.to_be_bytes(), &mut hex);
     out.push(mark);
-    out.extend_from_slice(&hex);
+    push_hex(id, out);
 }

@@ -41,9 +41,13 @@ impl Lines {
     pub fn push(&mut self, row: &Row<'_>, out: &mut Vec<u8>) {
         match self.format {
             Format::Csv => {
-                let mut line = csv::Line::new(out, self.escape);
+                let mut line = csv::PlainLine::new(out, self.escape);
                 write_cells(row, &mut line, &mut self.scratch);
-                line.end();
+                if !line.end_if_plain(COLUMNS.len()) {
+                    let mut line = csv::Line::new(out, self.escape);
+                    write_cells(row, &mut line, &mut self.scratch);
+                    line.end();
+                }
             }
             Format::Jsonl => {
                 let mut line = jsonl::Line::new(out, &COLUMNS);

@@ -4,7 +4,6 @@ use super::output::{Finished, Output, Target};
 use super::row::Cells;
 use super::{Escape, Format, csv, jsonl};
 use crate::Result;
-use crate::uri::write_redacted;
 
 /// A cell.
 #[derive(Clone, Copy, Debug)]
@@ -99,11 +98,7 @@ fn push_cells(cells: &[Cell<'_>], line: &mut impl Cells, scratch: &mut Vec<u8>) 
             Cell::Empty => line.text(b""),
             Cell::Real(number) if !number.is_finite() => line.text(b""),
             Cell::Text(text) => line.text(text),
-            Cell::Uri(uri) => {
-                scratch.clear();
-                write_redacted(uri, scratch);
-                line.text(scratch);
-            }
+            Cell::Uri(uri) => line.uri(uri, scratch),
             Cell::Number(number) => line.number(Some(number)),
             Cell::Pairs(number) => line.literal(&number.to_string()),
             Cell::Truth(is_true) => line.literal(if is_true { "true" } else { "false" }),

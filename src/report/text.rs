@@ -74,18 +74,21 @@ pub(super) fn is_deceptive(c: char) -> bool {
 }
 
 /// Appends a number in decimal digits; without the machinery of formatting, as rows have many.
-pub(super) fn push_decimal(mut number: u64, out: &mut Vec<u8>) {
-    let mut digits = [0; 20];
-    let mut at = digits.len();
-    loop {
-        at -= 1;
-        digits[at] = b'0' + (number % 10).to_le_bytes()[0];
-        number /= 10;
-        if number == 0 {
-            break;
-        }
+pub(super) fn push_decimal(number: u64, out: &mut Vec<u8>) {
+    out.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
+}
+
+/// Appends a number in 16 hex digits, eight at a time, as each row has some.
+pub(super) fn push_hex(number: u64, out: &mut Vec<u8>) {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    for half in [number >> 32, number & 0xffff_ffff] {
+        let fours = half & 0xffff | (half << 16) & 0xffff_0000_0000;
+        let twos = fours & 0x00ff_0000_00ff | (fours << 8) & 0x00ff_0000_00ff_0000;
+        let digits = twos & 0x000f_000f_000f_000f | (twos << 4) & 0x0f00_0f00_0f00_0f00;
+        let is_letter = (digits + 6 * ONES) >> 4 & ONES;
+        let text = digits + u64::from(b'0') * ONES + is_letter * u64::from(b'a' - b'9' - 1);
+        out.extend_from_slice(&text.to_be_bytes());
     }
-    out.extend_from_slice(&digits[at..]);
 }
 
 /// Appends a real number in nine significant digits, without an exponent.
@@ -133,6 +136,15 @@ mod tests {
             let mut out = Vec::new();
             push_real(number, &mut out);
             assert_eq!(String::from_utf8(out).unwrap(), text);
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn hex_is_what_formatting_makes(number: u64) {
+            let mut out = Vec::new();
+            push_hex(number, &mut out);
+            proptest::prop_assert_eq!(out, format!("{number:016x}").into_bytes());
         }
     }
 
