@@ -117,8 +117,11 @@ impl Figures {
     }
 
     fn count_scheme(&mut self, uri: &[u8]) {
-        let scheme = scheme(uri).to_ascii_lowercase();
-        *self.schemes.entry(scheme).or_default() += 1;
+        match scheme(uri) {
+            http if http.eq_ignore_ascii_case(b"http") => self.n_http += 1,
+            https if https.eq_ignore_ascii_case(b"https") => self.n_https += 1,
+            other => *self.schemes.entry(other.to_ascii_lowercase()).or_default() += 1,
+        }
     }
 
     fn add(mut self, other: Self) -> Self {

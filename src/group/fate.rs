@@ -198,9 +198,12 @@ impl Conflicts {
 
     /// Those it has, in report order.
     pub fn iter(self) -> impl Iterator<Item = Conflict> {
-        Conflict::ALL
-            .into_iter()
-            .filter(move |conflict| self.contains(*conflict))
+        let mut rest = self.0;
+        std::iter::from_fn(move || {
+            let first = Conflict::ALL.get(rest.trailing_zeros() as usize)?;
+            rest &= rest - 1;
+            Some(*first)
+        })
     }
 }
 
@@ -350,4 +353,20 @@ pub struct Counts {
     pub loops: u64,
     /// Captures per conflict, indexed by `Conflict as usize`.
     pub by_conflict: [u64; Conflict::ALL.len()],
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_set_names_its_conflicts_in_report_order() {
+        for (place, conflict) in Conflict::ALL.into_iter().enumerate() {
+            assert_eq!(conflict as usize, place);
+            assert!(Conflicts::from(conflict).iter().eq([conflict]));
+        }
+        let every = Conflicts::from_bits((1 << Conflict::ALL.len()) - 1);
+        assert!(every.iter().eq(Conflict::ALL));
+        assert!(Conflicts::NONE.iter().next().is_none());
+    }
 }

@@ -97,6 +97,39 @@ struct Basis<'a> {
     ends: &'a Ends,
     contents: &'a Contents,
     thresholds: &'a Thresholds,
+    /// Which digest says what a capture carries, if the thresholds name one: asked of every row, so looked up once.
+    carried_by: Option<Carrier>,
+}
+
+/// The digest that says what a capture carries.
+#[derive(Clone, Copy)]
+enum Carrier {
+    /// After content decoding, where there was a coding.
+    Decoded,
+    /// The payload's.
+    Payload,
+}
+
+impl<'a> Basis<'a> {
+    fn new(
+        catalog: &'a Catalog,
+        ends: &'a Ends,
+        contents: &'a Contents,
+        thresholds: &'a Thresholds,
+    ) -> Self {
+        let carriers = [
+            (Evidence::Decoded, Carrier::Decoded),
+            (Evidence::Digest, Carrier::Payload),
+        ];
+        let named = carriers.into_iter().find(|one| thresholds.names(one.0));
+        Self {
+            catalog,
+            ends,
+            contents,
+            thresholds,
+            carried_by: named.map(|(_, carrier)| carrier),
+        }
+    }
 }
 
 impl Groups {
@@ -112,12 +145,7 @@ impl Groups {
             .collect();
         let carriers_max = page::carriers_max(thresholds);
         let contents = Contents::of(catalog, &ends, carriers_max, &places);
-        let basis = Basis {
-            catalog,
-            ends: &ends,
-            contents: &contents,
-            thresholds,
-        };
+        let basis = Basis::new(catalog, &ends, &contents, thresholds);
         for row in ends.pointing().members() {
             let place = &places[row.index()];
             place.add_conflicts(ends.conflicts(*row));
@@ -157,12 +185,7 @@ impl Groups {
     #[must_use]
     pub fn fate(&self, catalog: &Catalog, row: RowId) -> Fate {
         let place = &self.places[row.index()];
-        let basis = Basis {
-            catalog,
-            ends: &self.ends,
-            contents: &self.contents,
-            thresholds: &self.thresholds,
-        };
+        let basis = Basis::new(catalog, &self.ends, &self.contents, &self.thresholds);
         let keeper = place.keeper().filter(|keeper| *keeper != row);
         let joined = keeper.map(|keeper| match place.is(Fact::InPageGroup) {
             true => basis.joined_by_page(row, keeper, place.role()),

@@ -4,7 +4,7 @@ use super::content::{ContentId, is_usable};
 use super::keeper::is_success_or_unknown;
 use super::tags::{Alone, LookUp, Tag, for_each_group};
 use super::way::Ways;
-use super::{Basis, Evidence, RowFlags, Thresholds, Urls};
+use super::{Basis, Carrier, RowFlags, Thresholds, Urls};
 use crate::catalog::RowId;
 use hashbrown::HashSet;
 use rayon::prelude::*;
@@ -42,15 +42,12 @@ impl Basis<'_> {
 
     /// What a capture carries by the digests that are named as evidence.
     pub(super) fn named_content(&self, row: RowId) -> Option<ContentId> {
+        let carried_by = self.carried_by?;
         let facts = self.ends.facts(row);
-        let names = |evidence| self.thresholds.names(evidence);
-        if !is_usable(&facts) {
-            None
-        } else if names(Evidence::Decoded) {
-            Some(self.contents.decoded(row, &facts))
-        } else {
-            names(Evidence::Digest).then(|| self.contents.payload(row, &facts))
-        }
+        is_usable(&facts).then(|| match carried_by {
+            Carrier::Decoded => self.contents.decoded(row, &facts),
+            Carrier::Payload => self.contents.payload(row, &facts),
+        })
     }
 
     /// A content of one capture is no boilerplate, unless the user wants none at all on a page.

@@ -14,9 +14,13 @@ pub(super) struct Ways {
 impl Ways {
     /// Goes all ways.
     pub(super) fn of(basis: Basis<'_>) -> Self {
+        let (stand, after_revisits) = rayon::join(
+            || follow(basis.ends, |hop| basis.admits(hop)),
+            || follow(basis.ends, |hop| hop.kind == Evidence::Revisit),
+        );
         Self {
-            stand: follow(basis.ends, |hop| basis.admits(hop)),
-            after_revisits: follow(basis.ends, |hop| hop.kind == Evidence::Revisit),
+            stand,
+            after_revisits,
         }
     }
 }

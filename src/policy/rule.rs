@@ -365,9 +365,12 @@ impl RuleSet {
 
     /// Its rules in policy order.
     pub fn iter(self) -> impl Iterator<Item = Rule> {
-        Rule::ALL
-            .into_iter()
-            .filter(move |rule| self.contains(*rule))
+        let mut rest = self.0;
+        std::iter::from_fn(move || {
+            let first = Rule::ALL.get(rest.trailing_zeros() as usize)?;
+            rest &= rest - 1;
+            Some(*first)
+        })
     }
 }
 

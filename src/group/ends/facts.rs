@@ -61,6 +61,11 @@ impl Payloads {
     /// 0 for none; never the same twice.
     pub(super) fn digests(&self, catalog: &Catalog, id: RowId) -> [u128; 2] {
         let row = catalog.row(id);
+        if !row.flags.contains(RowFlags::DECLARED_DIFFERS) && self.named.is_empty() {
+            debug_assert_eq!(self.facts(id, &row).payload, row.payload);
+            debug_assert_eq!(unchecked_digest(catalog, id), None);
+            return [row.payload, 0];
+        }
         let payload = self.facts(id, &row).payload;
         let declared = match unchecked_digest(catalog, id) {
             // It names this payload, or none that is agreed on.
@@ -102,6 +107,11 @@ impl Payloads {
         self.empty.contains(&payload)
     }
 
+    /// Whether the facts of a row are those that stand in it, of a payload that is usable.
+    pub(super) fn are_ordinary(&self, id: RowId, row: &Row) -> bool {
+        row.record_type != RecordType::Revisit && self.facts(id, row) == Facts::ordinary(row)
+    }
+
     /// The facts of a row by its own digests.
     pub(super) fn facts(&self, id: RowId, row: &Row) -> Facts {
         let is_revisit = row.record_type == RecordType::Revisit;
@@ -136,7 +146,10 @@ impl Payloads {
 fn named(catalog: &Catalog) -> HashMap<u128, u128> {
     let names_another =
         |row: &Row| row.flags.contains(RowFlags::DECLARED_DIFFERS) && trust(row).is_some();
-    if !catalog.rows().any(|row| names_another(&row)) {
+    if !catalog
+        .par_ids()
+        .any(|row| names_another(&catalog.row(row)))
+    {
         return HashMap::new();
     }
     let wanted: HashSet<u128> = catalog

@@ -97,7 +97,7 @@ impl Ends {
             figures,
         };
         ends.ordinary = Bits::of(catalog.len(), |row| {
-            ends.facts(row) == Facts::ordinary(&ends.fixed(row))
+            ends.payloads.are_ordinary(row, &ends.fixed(row))
         });
         ends
     }

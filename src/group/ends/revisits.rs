@@ -137,12 +137,14 @@ impl<'a> Originals<'a> {
         revisits: &[RowId],
     ) -> Vec<Option<RowId>> {
         let this = Self { catalog, payloads };
-        let references: Vec<Reference> =
-            revisits.iter().map(|row| catalog.reference(*row)).collect();
+        let references: Vec<Reference> = revisits
+            .par_iter()
+            .map(|row| catalog.reference(*row))
+            .collect();
         let by_name = this.by_name(revisits, &references);
         let by_digest = this.by_digest(revisits, &by_name);
         revisits
-            .iter()
+            .par_iter()
             .zip(&references)
             .zip(by_name)
             .map(|((row, reference), named)| {
@@ -227,21 +229,29 @@ impl<'a> Originals<'a> {
         let places = self
             .catalog
             .par_ids()
+            .filter(|row| self.may_serve(*row, &wanted))
             .flat_map_iter(|row| self.shelved(row, &wanted))
             .collect();
         Places::new(self.catalog, places)
     }
 
-    /// Where `row` stands if it has one of the wanted digests.
+    /// Whether `row` has one of the wanted digests, and may be an original.
+    fn may_serve(&self, row: RowId, wanted: &Wanted) -> bool {
+        let fixed = self.catalog.row(row);
+        let no_original = RowFlags::EMPTY.with(RowFlags::HEAD, true);
+        fixed.record_type != RecordType::Revisit
+            && !fixed.flags.has_any(no_original)
+            && self
+                .payloads
+                .digests(self.catalog, row)
+                .into_iter()
+                .any(|digest| wanted.has(digest))
+    }
+
+    /// Where `row` stands by those of its digests that are wanted.
     fn shelved(&self, row: RowId, wanted: &Wanted) -> impl Iterator<Item = Place> {
         let fixed = self.catalog.row(row);
-        let is_none = fixed.record_type == RecordType::Revisit
-            || fixed.flags.contains(RowFlags::EMPTY)
-            || fixed.flags.contains(RowFlags::HEAD);
-        let digests = match is_none {
-            true => [0; 2],
-            false => self.payloads.digests(self.catalog, row),
-        };
+        let digests = self.payloads.digests(self.catalog, row);
         let digests = digests.map(|digest| Some(digest).filter(|digest| wanted.has(*digest)));
         digests.into_iter().flatten().flat_map(move |digest| {
             let alone = scoped(digest, &fixed);
