@@ -37,7 +37,8 @@ impl Input for &[u8] {
 /// as far as this reaches.
 const KEPT: usize = 1 << 20;
 
-/// Bytes asked from the system at once.
+/// Bytes that are read before any of them is given: the window ends at a multiple of it, however a pipe hands them over. A reader
+/// that looks ahead sees as far as that, and so says the same of the same bytes every time.
 const BLOCK: usize = 1 << 18;
 
 /// A window over what can only be read once: stdin, a named pipe.
@@ -80,14 +81,18 @@ impl<R: Read> Stream<R> {
         if self.buf.len() < self.filled + BLOCK {
             self.buf.resize(self.filled + 2 * BLOCK, 0);
         }
-        let n = loop {
-            match self.read.read(&mut self.buf[self.filled..]) {
+        let end = self.filled + BLOCK;
+        while self.filled < end {
+            match self.read.read(&mut self.buf[self.filled..end]) {
+                Ok(0) => {
+                    self.is_ended = true;
+                    break;
+                }
+                Ok(n) => self.filled += n,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                outcome => break outcome?,
+                Err(error) => return Err(error),
             }
-        };
-        self.filled += n;
-        self.is_ended = n == 0;
+        }
         Ok(())
     }
 }
@@ -142,6 +147,25 @@ mod tests {
             assert!(given.len() >= min.min(bytes.len() - from));
         }
         assert!(stream.at(256, 1).unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_window_ends_at_the_same_places_however_slow_the_pipe_is() {
+        let bytes: Vec<u8> = (0..=u8::MAX).cycle().take(2 * BLOCK + 100).collect();
+        let ends = |read: &mut dyn Read| {
+            let mut stream = Stream::new(read);
+            let mut ends = vec![0];
+            loop {
+                let end = ends.last().copied().unwrap_or(0);
+                match stream.at(end, 1).unwrap().len() as u64 {
+                    0 => return ends,
+                    n => ends.push(end + n),
+                }
+            }
+        };
+        let expected = [0, BLOCK, 2 * BLOCK, bytes.len()].map(|end| end as u64);
+        assert_eq!(ends(&mut Trickle(&bytes)), expected);
+        assert_eq!(ends(&mut bytes.as_slice()), expected);
     }
 
     #[test]
