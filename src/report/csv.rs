@@ -51,7 +51,7 @@ impl<'a> PlainLine<'a> {
 
 impl Cells for PlainLine<'_> {
     fn text(&mut self, text: &[u8]) {
-        if self.escape == Escape::Formula && is_formula(text) {
+        if is_guarded(text, self.escape) {
             self.out.push(b'\'');
         }
         self.out.extend_from_slice(text);
@@ -119,7 +119,7 @@ impl<'a> Line<'a> {
     }
 
     fn guard(&mut self, text: &[u8]) {
-        if self.escape == Escape::Formula && is_formula(text) {
+        if is_guarded(text, self.escape) {
             self.out.push(b'\'');
         }
     }
@@ -180,15 +180,16 @@ impl Cells for Line<'_> {
     }
 }
 
-/// A spreadsheet computes a cell that starts so. (Tab and CR are percent-encoded and can do no harm.)
-fn is_formula(text: &[u8]) -> bool {
-    matches!(text, [b'=' | b'+' | b'-' | b'@', ..])
+/// Whether a quote stands before a cell, since a spreadsheet computes one that starts so. (Tab and CR are percent-encoded and can
+/// do no harm.)
+fn is_guarded(text: &[u8], escape: Escape) -> bool {
+    escape == Escape::Formula && matches!(text, [b'=' | b'+' | b'-' | b'@', ..])
 }
 
 fn push_made(make: impl FnOnce(&mut Vec<u8>), escape: Escape, out: &mut Vec<u8>) {
     let start = out.len();
     make(out);
-    if escape == Escape::Formula && is_formula(&out[start..]) {
+    if is_guarded(&out[start..], escape) {
         out.insert(start, b'\'');
     }
 }
